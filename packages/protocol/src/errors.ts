@@ -1,0 +1,22 @@
+/**
+ * Every refusal the server can answer with, and what it means to a caller.
+ * Codes are part of the contract: clients switch on them, people read the `detail` sentence beside them.
+ */
+export const errorCodes = {
+  bad_request: 'The request is understood and breaks a rule; `detail` says which',
+  malformed_body: 'The request body is not the JSON it claims to be',
+  invalid_request: 'A field is missing, of the wrong type or out of bounds; `detail` lists each one',
+  not_authenticated: 'No usable sign-in came with the request',
+  permission_denied: 'The caller is signed in and may not do this',
+  step_up_required: 'The caller must confirm their password first',
+  not_found: 'Nothing is at this address',
+  method_not_allowed: 'The address exists and does not answer this method; see the `Allow` header',
+  conflict: 'The request does not fit the present state',
+  payload_too_large: 'The request body is larger than the server takes',
+  unsupported_media_type: 'The request body is of a type this address does not take',
+  rate_limited: 'Too many requests; `Retry-After` says how many seconds to wait',
+  internal_error: 'The server failed; the request id finds the reason in its log',
+  unavailable: 'The server cannot do this at the moment; a later try may succeed',
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
