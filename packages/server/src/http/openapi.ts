@@ -1,0 +1,142 @@
+import { type ErrorCode, errorCodes } from '@svc/protocol/errors'
+import { z } from 'zod'
+import type { Access, OtherMedia, Route } from '../kernel/route.ts'
+import { STATUS } from './status.ts'
+
+type Json = Record<string, unknown>
+
+/** Refusals that any route can answer with. */
+const COMMON_REFUSALS: readonly ErrorCode[] = ['rate_limited', 'internal_error']
+
+/** Prints the route table as an OpenAPI 3.1 document. What the table does not say is not in the document. */
+export function openApiDocument(routes: readonly Route[], info: { title: string; version: string }): Json {
+  const paths: Record<string, Json> = {}
+  for (const row of routes) {
+    const path = row.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { ...info, description: 'Every call of the server, printed from the table that answers them.' },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map((row) => row.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: ERROR_SCHEMA, ValidationError: VALIDATION_ERROR_SCHEMA },
+      securitySchemes: { session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
+  }
+}
+
+function operation(row: Route): Json {
+  const body = row.body && {
+    required: true,
+    content: { 'application/json': { schema: jsonSchema(row.body, 'input') } },
+  }
+  return {
+    operationId: `${row.method.toLowerCase()}-${row.path}`,
+    tags: [row.tag],
+    summary: row.summary,
+    'x-needs': needsInWords(row.needs),
+    security: securityOf(row.needs),
+    parameters: [...parametersOf(row.params, 'path'), ...parametersOf(row.query, 'query')],
+    ...(body ? { requestBody: body } : {}),
+    responses: { 200: success(row.reply), ...refusalsOf(row) },
+  }
+}
+
+export function needsInWords(needs: Access): string {
+  if (typeof needs === 'string') return needs
+  return `${needs.permission} on ${needs.on.replace(/:(\w+)/g, '{$1}')}`
+}
+
+function securityOf(needs: Access): Json[] {
+  if (needs === 'anyone') return []
+  return needs === 'anyone, better signed in' || needs === 'operator' ? [{}, { session: [] }] : [{ session: [] }]
+}
+
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): Json[] {
+  if (!schema) return []
+  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as { properties?: Json; required?: string[] }
+  return Object.entries(properties).map(([name, shape]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: shape,
+  }))
+}
+
+function success(reply: z.ZodType | OtherMedia): Json {
+  if (!('mediaType' in reply)) {
+    return { description: 'Done', content: { 'application/json': { schema: jsonSchema(reply, 'output') } } }
+  }
+  return { description: reply.description, content: { [reply.mediaType]: { schema: { type: 'string' } } } }
+}
+
+/** One entry a status: two codes may share it, so their meanings are listed together. */
+function refusalsOf(row: Route): Record<string, Json> {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set([...impliedRefusals(row), ...row.refusals, ...COMMON_REFUSALS])) {
+    byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const schema = codes.includes('invalid_request') ? 'ValidationError' : 'Error'
+      return [
+        String(status),
+        {
+          description: codes.map((code) => `\`${code}\`: ${errorCodes[code]}`).join('\n\n'),
+          content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+        },
+      ]
+    }),
+  )
+}
+
+/** What follows from the row itself: input can be invalid, a caller can lack sign-in or permission. */
+function impliedRefusals(row: Route): ErrorCode[] {
+  const codes: ErrorCode[] = []
+  if (row.params || row.query || row.body) codes.push('invalid_request')
+  if (row.body) codes.push('payload_too_large', 'unsupported_media_type')
+  if (row.needs === 'signed in' || typeof row.needs === 'object') codes.push('not_authenticated')
+  if (row.needs === 'operator' || typeof row.needs === 'object') codes.push('permission_denied')
+  return codes
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...shape } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return shape
+}
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['detail'],
+  properties: {
+    detail: { type: 'string', description: 'A sentence for people' },
+    code: { enum: Object.keys(errorCodes), description: 'For programs; never changes its meaning' },
+    request_id: { type: 'string', description: 'Finds this request in the log of the server' },
+  },
+}
+
+const VALIDATION_ERROR_SCHEMA = {
+  type: 'object',
+  required: ['detail'],
+  properties: {
+    detail: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['type', 'loc', 'msg'],
+        properties: {
+          type: { type: 'string' },
+          loc: { type: 'array', items: { type: ['string', 'integer'] } },
+          msg: { type: 'string' },
+          input: {},
+          ctx: { type: 'object' },
+        },
+      },
+    },
+    code: { const: 'invalid_request' },
+    request_id: { type: 'string' },
+  },
+}

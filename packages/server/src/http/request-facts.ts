@@ -1,0 +1,110 @@
+import type { BlockList } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { Logger } from '../kernel/logger.ts'
+import type { RequestFacts } from '../kernel/route.ts'
+import { effectiveAddress, inList, plainAddress, proxyList } from './client-address.ts'
+import type { EdgeSettings } from './edge-settings.ts'
+import { externalUrl } from './hosting-address.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    facts: HttpRequestFacts
+  }
+}
+
+/** Makes the facts of each request; keeps the parsed proxy list until the setting changes. */
+export class FactsFactory {
+  readonly #settings: () => EdgeSettings
+  readonly #log: Logger
+  #cidrs: readonly string[] = []
+  #proxies: BlockList = proxyList([])
+
+  constructor(settings: () => EdgeSettings, log: Logger) {
+    this.#settings = settings
+    this.#log = log
+  }
+
+  of(request: FastifyRequest): HttpRequestFacts {
+    return new HttpRequestFacts(request, this.#settings(), (address) => inList(this.#trusted(), address), this.#log)
+  }
+
+  #trusted(): BlockList {
+    const { trustedProxyCidrs } = this.#settings()
+    if (trustedProxyCidrs !== this.#cidrs) {
+      this.#cidrs = trustedProxyCidrs
+      this.#proxies = proxyList(trustedProxyCidrs)
+    }
+    return this.#proxies
+  }
+}
+
+/** Worked out when asked for: most requests need only a few of them. */
+export class HttpRequestFacts implements RequestFacts {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly #request: FastifyRequest
+  readonly #settings: EdgeSettings
+  readonly #isTrusted: (address: string) => boolean
+  readonly #rootLog: Logger
+  #clientAddress: string | undefined | null = null
+  #log: Logger | undefined
+
+  constructor(request: FastifyRequest, settings: EdgeSettings, isTrusted: (address: string) => boolean, log: Logger) {
+    const question = request.url.indexOf('?')
+    this.id = request.id
+    this.method = request.method
+    this.path = question === -1 ? request.url : request.url.slice(0, question)
+    this.#request = request
+    this.#settings = settings
+    this.#isTrusted = isTrusted
+    this.#rootLog = log
+  }
+
+  get clientAddress(): string | undefined {
+    if (this.#clientAddress === null) {
+      this.#clientAddress = this.#settings.rejectProxyHeaders
+        ? plainAddress(this.#peer ?? '')
+        : effectiveAddress(this.#peer, this.#request.headers, this.#isTrusted)
+    }
+    return this.#clientAddress
+  }
+
+  get userAgent(): string | undefined {
+    return this.#request.headers['user-agent']
+  }
+
+  get referer(): string | undefined {
+    return this.#request.headers.referer
+  }
+
+  get externalUrl(): string {
+    const { headers } = this.#request
+    const forwarded = (name: string) => (this.#proxySpeaks ? String(headers[name] ?? '') || undefined : undefined)
+    return externalUrl(
+      {
+        host: headers.host,
+        forwardedHost: forwarded('x-forwarded-host'),
+        forwardedProto: forwarded('x-forwarded-proto'),
+        forwardedPrefix: forwarded('x-forwarded-prefix'),
+      },
+      this.#settings,
+    )
+  }
+
+  get log(): Logger {
+    this.#log ??= this.#rootLog.child('request', { request_id: this.id })
+    return this.#log
+  }
+
+  get #proxySpeaks(): boolean {
+    if (this.#settings.rejectProxyHeaders) return false
+    const peer = plainAddress(this.#peer ?? '')
+    return peer === undefined || this.#isTrusted(peer)
+  }
+
+  /** Undefined on the private Unix socket. */
+  get #peer(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+}

@@ -1,0 +1,39 @@
+/** On every answer. */
+export const COMMON_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+} as const
+
+/** On every answer of the API: it may hold what only this caller should see. */
+export const API_HEADERS = { ...COMMON_HEADERS, 'cache-control': 'no-store' } as const
+
+/** On every page. It is made anew for each answer, so it is never stored. */
+export function pageHeaders(styleNonce: string, connectOrigins: readonly string[]): Record<string, string> {
+  return {
+    'content-security-policy': contentSecurityPolicy(styleNonce, connectOrigins),
+    'x-frame-options': 'DENY',
+    'cache-control': 'no-cache, no-store, must-revalidate',
+  }
+}
+
+function contentSecurityPolicy(styleNonce: string, connectOrigins: readonly string[]): string {
+  return [
+    "default-src 'self'",
+    "script-src 'self'",
+    // The component library writes its variables into a <style> element; the nonce lets that one in and no other.
+    `style-src 'self' 'nonce-${styleNonce}'`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    ["connect-src 'self'", ...connectOrigins.map(originOf)].join(' '),
+    "worker-src 'self'",
+    "object-src 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ')
+}
+
+/** Scheme, host and port only: a path in the policy would be read as a rule of its own. */
+const originOf = (url: string): string => new URL(url).origin
