@@ -25,9 +25,11 @@ export function effectiveAddress(
   isTrusted: (address: string) => boolean,
 ): string | undefined {
   const nearest = peer === undefined ? undefined : plainAddress(peer)
-  if (nearest !== undefined && !isTrusted(nearest)) return nearest
   const forwarded = headers['x-forwarded-for']
-  if (forwarded === undefined) return plainAddress(String(headers['x-real-ip'] ?? '').trim()) ?? nearest
+  const real = headers['x-real-ip']
+  if (forwarded === undefined && real === undefined) return nearest
+  if (nearest !== undefined && !isTrusted(nearest)) return nearest
+  if (forwarded === undefined) return plainAddress(String(real).trim()) ?? nearest
   let address = nearest
   for (const hop of String(forwarded).split(',').reverse()) {
     const next = plainAddress(hop.trim())
@@ -41,6 +43,7 @@ export function effectiveAddress(
 
 /** One spelling per address: IPv4 inside IPv6 is unwrapped, zone and port are dropped. Undefined when it is none. */
 export function plainAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text // by far the most common
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.split(':')[0] : text)
   const address = bare?.split('%')[0] ?? ''
   if (isIP(address) === 0) return undefined

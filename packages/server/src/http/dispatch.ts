@@ -9,6 +9,9 @@ import { type FieldProblem, InvalidRequest, parseInput } from './validation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
+/** Below this, compressing costs more than it saves. */
+const COMPRESS_FROM_LENGTH = 1024
+
 interface DispatchParts {
   readonly routes: readonly Route[]
   readonly guard: Guard
@@ -82,7 +85,11 @@ function send(reply: FastifyReply, answer: unknown): FastifyReply {
 }
 
 function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value))
+  const text = JSON.stringify(value)
+  reply.type('application/json; charset=utf-8')
+  if (text.length < COMPRESS_FROM_LENGTH) return reply.send(text)
+  reply.compress(text)
+  return reply
 }
 
 function checkReply(row: Route, answer: unknown): void {

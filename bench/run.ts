@@ -1,0 +1,14 @@
+/** Prints the performance table of this machine and fails when a budget is broken. `npm run bench [word]` picks lines. */
+import { isKept, printTable } from './figure.ts'
+import { authenticatedGet } from './http.ts'
+import { idleMemory } from './memory.ts'
+
+const benches = { authenticatedGet, idleMemory }
+const wanted = process.argv[2]?.toLowerCase() ?? ''
+
+const figures = []
+for (const [name, measure] of Object.entries(benches)) {
+  if (name.toLowerCase().includes(wanted)) figures.push(await measure())
+}
+console.log(printTable(figures))
+process.exit(figures.every(isKept) ? 0 : 1)

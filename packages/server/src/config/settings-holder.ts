@@ -1,0 +1,117 @@
+import type { Logger } from '../kernel/logger.ts'
+import { ConfigError } from './config-error.ts'
+import type { LoadedSettings, SettingEntry } from './load-settings.ts'
+import { checkRules } from './rules.ts'
+import { sameValue } from './same-value.ts'
+import { type AnyRow, buildSettings, type Settings, settingRows } from './settings.ts'
+
+export interface ReloadResult {
+  /** Settings that have a new value now. */
+  readonly changed: readonly string[]
+  /** Settings whose new value waits for a restart. */
+  readonly needsRestart: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/** Told after the swap, with the names of what changed. */
+export type ChangeListener = (settings: Settings, changed: readonly string[]) => void
+
+/** Holds the settings in effect. Read them through `current` at each use, so that a reload reaches everything. */
+export class SettingsHolder {
+  readonly #load: () => Promise<LoadedSettings>
+  readonly #logger: Logger
+  readonly #listeners = new Set<ChangeListener>()
+  #settings: Settings
+  #entries: readonly SettingEntry[]
+  #lastReload: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: { loaded: LoadedSettings; load: () => Promise<LoadedSettings>; logger: Logger }) {
+    this.#settings = deps.loaded.settings
+    this.#entries = deps.loaded.entries
+    this.#load = deps.load
+    this.#logger = deps.logger
+  }
+
+  current(): Settings {
+    return this.#settings
+  }
+
+  /** The settings in effect, for printing. */
+  entries(): readonly SettingEntry[] {
+    return this.#entries
+  }
+
+  /** The answer ends the subscription. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Reads the same sources again. Throws `ConfigError`, and changes nothing, when they are not valid. One at a time. */
+  reload(): Promise<ReloadResult> {
+    const next = this.#lastReload.then(() => this.#reload())
+    this.#lastReload = next.catch(() => undefined)
+    return next
+  }
+
+  async #reload(): Promise<ReloadResult> {
+    const loaded = await this.#load()
+    const different = differences(this.#settings, loaded.settings)
+    const waiting = new Set(different.filter((row) => row.reload === 'restart'))
+    const changed = different.filter((row) => !waiting.has(row)).map((row) => row.name)
+    const running = valuesByRow(this.#settings)
+    const wanted = valuesByRow(loaded.settings)
+    const settings = buildSettings((row) => (waiting.has(row) ? running : wanted).get(row))
+    const entries = mergeEntries(this.#entries, loaded.entries, waiting)
+    refuseUnsafeMixture(settings, entries)
+
+    this.#settings = settings
+    this.#entries = entries
+    if (changed.length > 0) this.#announce(changed)
+    return { changed, needsRestart: [...waiting].map((row) => row.name), warnings: loaded.warnings }
+  }
+
+  #announce(changed: readonly string[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(this.#settings, changed)
+      } catch (error) {
+        // The settings are in effect already: one part that cannot follow must not keep the others from doing so.
+        this.#logger.error('A part of the server did not take the new settings', { error })
+      }
+    }
+  }
+}
+
+function valuesByRow(settings: Settings): ReadonlyMap<AnyRow, unknown> {
+  const byArea = new Map<string, Readonly<Record<string, unknown>>>(Object.entries(settings))
+  return new Map(settingRows.map(({ area, key, row }) => [row, byArea.get(area)?.[key]]))
+}
+
+function differences(before: Settings, after: Settings): readonly AnyRow[] {
+  const old = valuesByRow(before)
+  return [...valuesByRow(after)].filter(([row, value]) => !sameValue(old.get(row), value)).map(([row]) => row)
+}
+
+function mergeEntries(
+  before: readonly SettingEntry[],
+  after: readonly SettingEntry[],
+  waiting: ReadonlySet<AnyRow>,
+): readonly SettingEntry[] {
+  const kept = new Set([...waiting].map((row) => row.name))
+  const old = new Map(before.map((entry) => [entry.name, entry]))
+  return after.map((entry) => (kept.has(entry.name) ? (old.get(entry.name) ?? entry) : entry))
+}
+
+/**
+ * New values beside old ones that wait for a restart may break a rule that each set keeps by itself:
+ * sign-in switched off by the reload while the listener still has its public address.
+ */
+function refuseUnsafeMixture(settings: Settings, entries: readonly SettingEntry[]): void {
+  const set = new Set(entries.filter(({ source }) => source !== 'default').map(({ name }) => name))
+  const { problems } = checkRules(settings, { isSet: (name) => set.has(name), isUsable: () => true })
+  if (problems.length === 0) return
+  throw new ConfigError(
+    problems.map((problem) => ({ ...problem, message: `${problem.message} (restart to apply this change)` })),
+  )
+}

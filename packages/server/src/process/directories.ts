@@ -1,0 +1,68 @@
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** A directory of ours cannot be made or written. `message` is a sentence for the operator. */
+export class DirectoryUnusable extends Error {
+  override readonly name = 'DirectoryUnusable'
+}
+
+/** Another server works on the same data. */
+export class DataDirectoryInUse extends Error {
+  override readonly name = 'DataDirectoryInUse'
+}
+
+/** Makes a directory that only its owner may look into. */
+export async function makePrivateDirectory(path: string, setting: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new DirectoryUnusable(`${setting}: the directory ${path} cannot be made (${errorCode(cause)})`, { cause })
+  }
+}
+
+/**
+ * Holds the data directory for this process. The lock is the operating system's, taken through an empty SQLite file:
+ * it cannot outlive its holder, so a killed server never leaves one behind and a reused process number fools nobody.
+ */
+export class DataDirectoryLock {
+  readonly #lock: DatabaseSync
+  readonly #pidFile: string
+
+  private constructor(lock: DatabaseSync, pidFile: string) {
+    this.#lock = lock
+    this.#pidFile = pidFile
+  }
+
+  /** Throws `DataDirectoryInUse`. The process number goes into `pidFile`, for people and service managers. */
+  static async acquire(dataDir: string, pidFile: string): Promise<DataDirectoryLock> {
+    const path = join(dataDir, 'svcd.lock')
+    let lock: DatabaseSync | undefined
+    try {
+      lock = new DatabaseSync(path, { timeout: 0 })
+      lock.exec('BEGIN EXCLUSIVE')
+    } catch (cause) {
+      lock?.close()
+      const SQLITE_BUSY = 5
+      if (!(cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY)) {
+        throw new DirectoryUnusable(`SVCD_DATA_DIR: ${dataDir} cannot be locked`, { cause })
+      }
+      const holder = await readFile(pidFile, 'utf8').then(
+        (text) => ` (process ${text.trim()})`,
+        () => '',
+      )
+      throw new DataDirectoryInUse(`Another svcd${holder} is using the data directory ${dataDir}; stop it first`)
+    }
+    await chmod(path, 0o600)
+    await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
+    return new DataDirectoryLock(lock, pidFile)
+  }
+
+  async release(): Promise<void> {
+    await rm(this.#pidFile, { force: true })
+    this.#lock.close()
+  }
+}
+
+const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'

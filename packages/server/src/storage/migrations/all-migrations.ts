@@ -1,0 +1,5 @@
+import { auditEvents } from './0001-audit-events.ts'
+import type { Migration } from './migration.ts'
+
+/** Every step of the schema, in order. A new one is a new file, added at the end. */
+export const allMigrations: readonly Migration[] = [auditEvents]
