@@ -6,7 +6,7 @@ import type { Figure } from './figure.ts'
 
 const ROUNDS = 5
 const SECONDS = 3
-const CONNECTIONS = 32
+const CONNECTIONS = 64
 
 /** An authenticated GET through the whole edge, against a bare Fastify route in the same process. */
 export async function authenticatedGet(): Promise<Figure> {

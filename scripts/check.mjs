@@ -5,7 +5,7 @@ import { ensureDependencies, node, root, toolEnv } from './setup.mjs'
 const projects = [
   'packages/protocol',
   'packages/client',
-  'packages/client/tsconfig.test.json',
+  'packages/client/tsconfig.node.json',
   'packages/server',
   'packages/web',
   'packages/web/tsconfig.node.json',

@@ -13,7 +13,6 @@ const PREFLIGHT_MAX_AGE_SECONDS = 600
 export function answerCors(request: FastifyRequest, reply: FastifyReply, origins: () => readonly string[]): boolean {
   const { origin } = request.headers
   if (origin === undefined) return false
-  reply.header('vary', 'Origin')
   if (!origins().includes(origin)) return false
   reply.header('access-control-allow-origin', origin)
   reply.header('access-control-expose-headers', RESPONSE_HEADERS)

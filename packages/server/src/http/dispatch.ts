@@ -3,14 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { AppError } from '../kernel/app-error.ts'
 import { Reply, type Route } from '../kernel/route.ts'
+import { encodingFor, pack } from './compression.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import { admit, type Guard } from './guard.ts'
 import { type FieldProblem, InvalidRequest, parseInput } from './validation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-
-/** Below this, compressing costs more than it saves. */
-const COMPRESS_FROM_LENGTH = 1024
 
 interface DispatchParts {
   readonly routes: readonly Route[]
@@ -49,17 +47,30 @@ async function dispatch(
   parts: DispatchParts,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<FastifyReply> {
+): Promise<Payload> {
   const { facts, headers } = request
-  const params = request.params as Record<string, string>
-  const caller = await admit(row.needs, { headers, params, request: facts }, parts)
-  const input = validInput(row, request)
-  const answer = await row.handle({ caller, ...input, request: facts })
+  const caller = await admit(row.needs, { headers, params: rawParams(request), request: facts }, parts)
+  const { params, query, body } = validInput(row, request)
+  const answer = await row.handle({ caller, params, query, body, request: facts })
   if (parts.checkReplies) checkReply(row, answer)
-  return send(reply, answer)
+  return payload(request, reply, answer)
 }
 
-function validInput(row: Route, request: FastifyRequest): { params: unknown; query: unknown; body: unknown } {
+/** As the router cut them out of the path: always text, not checked yet. */
+function rawParams(request: FastifyRequest): Readonly<Record<string, string>> {
+  return request.params as Record<string, string>
+}
+
+interface Input {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+const NO_INPUT: Input = { params: undefined, query: undefined, body: undefined }
+
+function validInput(row: Route, request: FastifyRequest): Input {
+  if (!row.params && !row.query && !row.body) return NO_INPUT
   const problems: FieldProblem[] = []
   const parse = (schema: z.ZodType | undefined, place: 'path' | 'query' | 'body', value: unknown) => {
     if (!schema) return undefined
@@ -76,20 +87,28 @@ function validInput(row: Route, request: FastifyRequest): { params: unknown; que
   return input
 }
 
-function send(reply: FastifyReply, answer: unknown): FastifyReply {
-  if (!(answer instanceof Reply)) return sendJson(reply, answer)
+type Payload = string | Buffer | Readable
+
+/** Sets status and headers, and gives back what Fastify is to send. Handing back the reply itself would be slower. */
+function payload(request: FastifyRequest, reply: FastifyReply, answer: unknown): Payload | Promise<Payload> {
+  if (!(answer instanceof Reply)) return json(request, reply, answer)
   reply.code(answer.status).headers(answer.headers)
   const { body } = answer
-  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) return reply.send(body)
-  return sendJson(reply, body)
+  if (typeof body === 'string') return text(request, reply, body)
+  if (Buffer.isBuffer(body) || body instanceof Readable) return body
+  return json(request, reply, body)
 }
 
-function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
-  const text = JSON.stringify(value)
+function json(request: FastifyRequest, reply: FastifyReply, value: unknown): string | Promise<Buffer> {
   reply.type('application/json; charset=utf-8')
-  if (text.length < COMPRESS_FROM_LENGTH) return reply.send(text)
-  reply.compress(text)
-  return reply
+  return text(request, reply, JSON.stringify(value))
+}
+
+function text(request: FastifyRequest, reply: FastifyReply, value: string): string | Promise<Buffer> {
+  const encoding = encodingFor(value, request.headers['accept-encoding'])
+  if (!encoding) return value
+  reply.header('content-encoding', encoding)
+  return pack(value, encoding)
 }
 
 function checkReply(row: Route, answer: unknown): void {

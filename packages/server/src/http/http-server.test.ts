@@ -346,7 +346,7 @@ describe('headers', () => {
       expect(answer.headers['access-control-allow-headers']).toContain('DPoP')
     }
     const answer = await http.request('GET', '/api/v1/notes', { headers: { origin: page } })
-    expect(answer.headers).toMatchObject({ 'access-control-allow-origin': page, vary: 'Origin' })
+    expect(answer.headers).toMatchObject({ 'access-control-allow-origin': page, vary: 'Origin, Accept-Encoding' })
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
   })
 

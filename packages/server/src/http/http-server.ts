@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import compress from '@fastify/compress'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -49,8 +48,6 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   acceptJsonBodies(app)
   const webUi = new WebUi(parts.settings)
   await webUi.register(app)
-  // Not global: most answers are small, and its hook would cost each of them more than the rest of the edge.
-  await app.register(compress, { global: false, encodings: ['br', 'gzip'] })
   addEdge(app, parts, facts)
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
   app.setNotFoundHandler(async (request, reply) => {
@@ -90,9 +87,10 @@ function addEdge(app: FastifyInstance, parts: HttpParts, facts: FactsFactory): v
 
   app.addHook('onResponse', (request, reply, done) => {
     const { method, path, clientAddress } = request.facts
-    const ms = Math.round(reply.elapsedTime * 10) / 10
+    const elapsedMs = reply.elapsedTime
+    const ms = Math.round(elapsedMs * 10) / 10
     accessLog.info(`${method} ${path} ${reply.statusCode}`, { ms, client: clientAddress, request_id: request.id })
-    onFinished?.(request.routeOptions.url ?? 'none', method, reply.statusCode, reply.elapsedTime / 1000)
+    onFinished?.(request.routeOptions.url ?? 'none', method, reply.statusCode, elapsedMs / 1000)
     done()
   })
 }

@@ -6,7 +6,11 @@ export const COMMON_HEADERS = {
 } as const
 
 /** On every answer of the API: it may hold what only this caller should see. */
-export const API_HEADERS = { ...COMMON_HEADERS, 'cache-control': 'no-store' } as const
+export const API_HEADERS = {
+  ...COMMON_HEADERS,
+  'cache-control': 'no-store',
+  vary: 'Origin, Accept-Encoding',
+} as const
 
 /** On every page. It is made anew for each answer, so it is never stored. */
 export function pageHeaders(styleNonce: string, connectOrigins: readonly string[]): Record<string, string> {

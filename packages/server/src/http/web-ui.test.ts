@@ -7,7 +7,7 @@ import { route } from '../kernel/route.ts'
 import { startHttp } from '../testing/start-http.ts'
 
 let dir: string
-const pageText = '<!doctype html><meta name="nonce" content="__SVC_STYLE_NONCE__"><title>UI</title>'
+const pageText = '<!doctype html><head><meta name="nonce" content="__SVC_STYLE_NONCE__"><title>UI</title>'
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'svc-web-ui-'))
@@ -107,6 +107,13 @@ test.each(['/../outside.txt', '/%2e%2e/outside.txt', '/assets/..%2f..%2foutside.
     expect(answer.text).not.toMatch(/not yours|SECRET/)
   },
 )
+
+test('the page finds its files from any address, also below the path a proxy offers it at', async () => {
+  await using http = await start()
+  expect((await http.request('GET', '/deep/link', { headers: browser })).text).toContain('<base href="/">')
+  const forwarded = { ...browser, 'x-forwarded-prefix': '/svc' }
+  expect((await http.request('GET', '/', { headers: forwarded })).text).toContain('<base href="/svc/">')
+})
 
 test('a new build is served without a restart', async () => {
   await using http = await start()

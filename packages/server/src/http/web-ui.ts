@@ -35,7 +35,7 @@ export class WebUi {
     if (root === undefined || !['GET', 'HEAD'].includes(request.method) || NOT_THE_UI.test(path)) return false
     if (extname(path) !== '' && path !== '/index.html') return this.#sendFile(path, root, reply)
     if (path !== '/' && !request.headers.accept?.includes('text/html')) return false
-    return this.#sendPage(root, reply)
+    return this.#sendPage(root, request, reply)
   }
 
   async #sendFile(path: string, root: string, reply: FastifyReply): Promise<boolean> {
@@ -46,14 +46,16 @@ export class WebUi {
     return true
   }
 
-  async #sendPage(root: string, reply: FastifyReply): Promise<boolean> {
+  async #sendPage(root: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const text = await this.#readPage(join(root, 'index.html'))
     if (text === undefined) return false
     const nonce = randomBytes(16).toString('base64')
+    // The page names its files relative to itself; this makes that work from any address below the base path.
+    const base = `<base href="${new URL(request.facts.externalUrl).pathname.replace(/\/?$/, '/')}">`
     await reply
       .headers(pageHeaders(nonce, this.#settings().cspConnectOrigins))
       .type('text/html; charset=utf-8')
-      .send(text.replaceAll(NONCE_MARK, nonce))
+      .send(text.replace('<head>', `<head>${base}`).replaceAll(NONCE_MARK, nonce))
     return true
   }
 

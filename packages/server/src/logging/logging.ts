@@ -50,6 +50,7 @@ export class Logging {
   readonly #console: Sink
   #file: Sink | undefined
   #closed: Promise<unknown> | undefined
+  #stamp = { ms: Number.NaN, text: '' }
 
   /** Throws `LogFileError` when the file cannot be written. */
   constructor(options: LoggingOptions) {
@@ -156,8 +157,11 @@ export class Logging {
     }
   }
 
+  /** Made once a millisecond: a busy server writes many lines in one. */
   #timestamp(): string {
-    return new Date(this.#clock.nowMs()).toISOString()
+    const nowMs = this.#clock.nowMs()
+    if (nowMs !== this.#stamp.ms) this.#stamp = { ms: nowMs, text: new Date(nowMs).toISOString() }
+    return this.#stamp.text
   }
 }
 
