@@ -369,4 +369,27 @@ describe('the access log', () => {
     expect(line?.fields).toMatchObject({ client: '127.0.0.1', request_id: answer.headers['x-request-id'] })
     expect(JSON.stringify(http.log.records)).not.toContain('eyJ')
   })
+
+  test('a client that goes away before its answer is noted as such', async () => {
+    let asked = 0
+    const handle = () => {
+      asked++
+      return new Promise<never>(() => undefined)
+    }
+    const slow = route({ ...open, method: 'GET', path: '/slow', handle })
+    await using http = await startHttp({ routes: [slow] })
+    const controller = new AbortController()
+    const answer = fetch(`${http.url}/api/v1/slow`, { signal: controller.signal })
+    await expect.poll(() => asked).toBe(1)
+    controller.abort()
+    await expect(answer).rejects.toThrow()
+    await expect.poll(() => http.log.records.map((line) => line.message)).toEqual(['GET /api/v1/slow aborted'])
+    expect(http.log.records[0]?.fields.client).toBe('127.0.0.1')
+  })
+
+  test('an address nobody can read is noted too', async () => {
+    await using http = await startHttp({ routes: noteRoutes })
+    await http.request('GET', '/api/v1/%zz')
+    await expect.poll(() => http.log.records.map((line) => line.message)).toEqual(['GET /api/v1/%zz 400'])
+  })
 })

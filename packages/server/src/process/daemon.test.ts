@@ -157,6 +157,20 @@ describe('a running server', () => {
     expect(daemon.stderr).toMatch(/CRITICAL[\s\S]*uncaught fault[\s\S]*planned for the test/)
   })
 
+  test('a database that is lost for good ends the process, so that it can be started anew', async () => {
+    const breakWriter = `
+      const { Worker } = await import('node:worker_threads')
+      const { postMessage } = Worker.prototype
+      let writer
+      Worker.prototype.postMessage = function (...args) { writer = this; return postMessage.apply(this, args) }
+      process.on('SIGUSR2', () => writer.terminate())`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(breakWriter)}`
+    const { daemon } = await startDaemon(await scratchFolder(), { NODE_OPTIONS })
+    daemon.kill('SIGUSR2')
+    expect(await daemon.exit()).toBe(70)
+    expect(daemon.stderr).toContain('the database writer stopped')
+  })
+
   test('start, reload and stop are in the audit trail', async () => {
     const folder = await scratchFolder()
     const { daemon, url } = await startDaemon(folder)

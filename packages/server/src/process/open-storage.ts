@@ -9,14 +9,17 @@ import type { Storage } from '../storage/storage.ts'
  * This file is the one place that picks a database driver. The PostgreSQL one is loaded only when it is asked for: its
  * client library would cost every other server some megabytes.
  */
-export async function openStorage(settings: Settings, { clock, log }: { clock: Clock; log: Logger }): Promise<Storage> {
+export async function openStorage(
+  settings: Settings,
+  { clock, log, onLost }: { clock: Clock; log: Logger; onLost: (error: Error) => void },
+): Promise<Storage> {
   const logger = log.child('storage')
   const url = settings.storage.databaseUrl?.reveal()
   if (url !== undefined) {
     const { openPostgres } = await import('../storage/postgres/open-postgres.ts')
-    return openPostgres({ url, clock, logger })
+    return openPostgres({ url, clock, logger, onLost })
   }
-  return openSqlite({ dataDir: settings.directories.dataDir, clock, logger })
+  return openSqlite({ dataDir: settings.directories.dataDir, clock, logger, onLost })
 }
 
 /** Copies the database without opening it for use: a backup must not be what upgrades it. */

@@ -22,6 +22,8 @@ export type StopReason = 'signal:SIGTERM' | 'signal:SIGINT'
 export interface Daemon {
   /** Where a browser finds it; undefined when it is headless. */
   readonly url: string | undefined
+  /** Resolves when the database is lost for good: there is nothing left to serve. */
+  readonly lost: Promise<Error>
   /** Reads the settings again; nothing changes when they are invalid. */
   reload(): Promise<void>
   /** Finishes what is under way, writes the last rows and lets go of everything. */
@@ -68,7 +70,8 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string)
   const { stateDir, dataDir } = settings.directories
   const lock = await DataDirectoryLock.acquire(dataDir, join(stateDir, `svc-${instance}.pid`))
   undo.defer(() => lock.release())
-  const storage = await openStorage(settings, { clock: systemClock, log })
+  const lost = Promise.withResolvers<Error>()
+  const storage = await openStorage(settings, { clock: systemClock, log, onLost: lost.resolve })
   undo.defer(() => storage.close())
   const build = await readBuild(settings.directories.versionFile, log)
   const ports = { storage, clock: systemClock, log, instanceId: instance, build, webDir: WEB_DIR }
@@ -88,7 +91,7 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string)
   })
   log.info(url ? `listening on ${url}` : 'listening on the private socket only: SVCD_PORT is not set')
   undo.move()
-  return daemon({ app, holder, logging, listeners, lock, storage, instance, url })
+  return daemon({ app, holder, logging, listeners, lock, storage, instance, url, lost: lost.promise })
 }
 
 async function listen(app: App, holder: SettingsHolder, log: Logging['root']): Promise<Listener[]> {
@@ -123,13 +126,15 @@ function daemon(parts: {
   storage: Storage
   instance: string
   url: string | undefined
+  lost: Promise<Error>
 }): Daemon {
-  const { app, holder, logging, listeners, lock, storage, instance, url } = parts
+  const { app, holder, logging, listeners, lock, storage, instance, url, lost } = parts
   const log = logging.root
   const own = { targetType: 'app', targetId: instance } as const
   const startedMs = systemClock.nowMs()
   return {
     url,
+    lost,
     async reload() {
       try {
         const { changed, needsRestart, warnings } = await holder.reload()
@@ -160,9 +165,16 @@ function daemon(parts: {
 
 /** Runs until a signal ends it; answers the exit code. */
 export async function runDaemon(load: () => Promise<LoadedSettings>, ready: (url: string) => void): Promise<number> {
+  // From the first moment on: unhandled, even HUP would end a process that is still starting.
+  let hungUp = false
+  let act = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGHUP') hungUp = true
+    else process.exit(exitCodes.stopped) // nothing is served yet, so there is nothing to finish
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => act(signal))
+
   const { daemon, logging } = await serve(load)
   const log = logging.root
-  if (daemon.url) ready(daemon.url)
   return new Promise((resolve) => {
     const fail = (error: unknown) => {
       log.critical('an uncaught fault ends the process', { error })
@@ -179,10 +191,13 @@ export async function runDaemon(load: () => Promise<LoadedSettings>, ready: (url
       stopping = true
       daemon.stop(`signal:${signal}`).then(() => resolve(exitCodes.stopped), fail)
     }
-    process.on('SIGTERM', stop).on('SIGINT', stop)
-    process.on('SIGHUP', () => {
+    const reload = () => {
       if (!stopping) daemon.reload().catch(fail)
-    })
+    }
+    act = (signal) => (signal === 'SIGTERM' || signal === 'SIGINT' ? stop(signal) : reload())
     process.on('uncaughtException', fail).on('unhandledRejection', fail)
+    void daemon.lost.then(fail)
+    if (hungUp) reload()
+    if (daemon.url) ready(daemon.url)
   })
 }

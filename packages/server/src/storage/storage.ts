@@ -37,6 +37,8 @@ export interface Storage {
 export interface StorageOptions {
   readonly clock: Clock
   readonly logger: Logger
+  /** Told when the database is lost for good and every query is refused; only a restart helps. */
+  readonly onLost?: (error: Error) => void
   /** For tests; the program's own list otherwise. */
   readonly migrations?: readonly Migration[]
 }

@@ -79,23 +79,27 @@ export function rawRequest(options: {
   headers?: Record<string, string>
   body?: string
 }): Promise<TestResponse> {
-  const { body, ...target } = options
+  const { body, headers, ...target } = options
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ host: '127.0.0.1', agent: false, ...target }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        const isJson = response.headers['content-type']?.startsWith('application/json') && text !== ''
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text,
-          json: isJson && !response.headers['content-encoding'] ? JSON.parse(text) : undefined,
+    const request = httpRequest(
+      { host: '127.0.0.1', agent: false, headers: { ...length, ...headers }, ...target },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const isJson = response.headers['content-type']?.startsWith('application/json') && text !== ''
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: isJson && !response.headers['content-encoding'] ? JSON.parse(text) : undefined,
+          })
         })
-      })
-    })
+      },
+    )
     request.on('error', reject)
     request.end(body)
   })

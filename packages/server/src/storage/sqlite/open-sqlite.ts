@@ -23,7 +23,7 @@ export interface SqliteOptions extends StorageOptions {
 
 /** Opens, and where needed creates or upgrades, the embedded database. Throws `StorageUnavailable`. */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
-  const { dataDir, clock, logger, migrations = allMigrations } = options
+  const { dataDir, clock, logger, onLost, migrations = allMigrations } = options
   const path = databasePath(dataDir)
   const guard = new QueryGuard()
   let writer: Writer | undefined
@@ -33,6 +33,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     writer = new Writer(new Worker(new URL('./writer-worker.ts', import.meta.url)), (error) => {
       guard.refuse(error)
       logger.critical('the database writer stopped; every query is refused from now on', { error })
+      onLost?.(error)
     })
     await writer.open(path)
     reader = new DatabaseSync(path, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })

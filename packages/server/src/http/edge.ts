@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../kernel/app-error.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { answerCors } from './cors.ts'
+import type { EdgeSettings } from './edge-settings.ts'
+import { errorReply } from './error-reply.ts'
+import { RateLimiter } from './rate-limit.ts'
+import { FactsFactory } from './request-facts.ts'
+import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts'
+
+/** Told of every request that is over, for the metrics. */
+export type OnFinished = (route: string, method: string, status: number, seconds: number) => void
+
+/** What happens to every request, whichever route it is for and however it ends. */
+export class Edge {
+  readonly #settings: () => EdgeSettings
+  readonly #facts: FactsFactory
+  readonly #limiter: RateLimiter
+  readonly #log: Logger
+  readonly #accessLog: Logger
+  readonly #onFinished: OnFinished | undefined
+
+  constructor(parts: { settings: () => EdgeSettings; clock: Clock; log: Logger; onFinished?: OnFinished | undefined }) {
+    this.#settings = parts.settings
+    this.#facts = new FactsFactory(parts.settings, parts.log)
+    this.#limiter = new RateLimiter(parts.clock)
+    this.#log = parts.log.child('http')
+    this.#accessLog = parts.log.child('access')
+    this.#onFinished = parts.onFinished
+  }
+
+  /** First of all: gathers the facts, sets the headers every answer has, and sees to it that the end is noted. */
+  begin(request: FastifyRequest, reply: FastifyReply): void {
+    request.facts = this.#facts.of(request)
+    reply.headers(isApi(request) ? API_HEADERS : COMMON_HEADERS)
+    reply.header('x-request-id', request.id)
+    const client = request.facts.clientAddress // now: a connection that broke no longer knows its peer
+    // `close` comes in any case; Fastify's own hook does not when the client goes away early.
+    reply.raw.once('close', () => this.#end(request, reply, client))
+  }
+
+  /** True when the request was a CORS preflight and has been answered. */
+  answeredPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
+    return answerCors(request, reply, () => this.#settings().corsOrigins ?? [request.facts.externalUrl])
+  }
+
+  /** Why this client has to wait, if it has to. */
+  refusalByLimit(request: FastifyRequest): AppError | undefined {
+    const { apiRateLimit } = this.#settings()
+    if (apiRateLimit === 0 || !isApi(request)) return undefined
+    const client = request.facts.clientAddress
+    const refused = client === undefined ? undefined : this.#limiter.take(client, apiRateLimit)
+    if (!refused) return undefined
+    if (refused.first) this.#log.warning('client reached the API rate limit', { client, limit: apiRateLimit })
+    return new AppError('rate_limited', 'Too many requests; retry later', refused)
+  }
+
+  sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { status, headers, body, fault } = errorReply(error, request.id)
+    if (fault !== undefined) {
+      const { method, path, log } = request.facts
+      log.error(`${method} ${path} failed`, { error: fault })
+    }
+    return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
+  }
+
+  #end(request: FastifyRequest, reply: FastifyReply, client: string | undefined): void {
+    const { method, path } = request.facts
+    const elapsedMs = reply.elapsedTime
+    const outcome = reply.raw.writableFinished ? reply.statusCode : 'aborted'
+    this.#accessLog.info(`${method} ${path} ${outcome}`, {
+      ms: Math.round(elapsedMs * 10) / 10,
+      client,
+      request_id: request.id,
+    })
+    this.#onFinished?.(request.routeOptions.url ?? 'none', method, reply.statusCode, elapsedMs / 1000)
+  }
+}
+
+const isApi = (request: FastifyRequest): boolean => request.facts.path.startsWith('/api/')

@@ -1,0 +1,21 @@
+import { permissions } from '@svc/protocol/permissions'
+import type { Route } from '../../packages/server/src/kernel/route.ts'
+import { code, printedFrom, table } from './markdown.ts'
+
+export function permissionsPage(routes: readonly Route[]): string {
+  const rows = permissions.map((permission) => [code(permission), routesThatNeed(permission, routes)])
+  return `# Permissions
+
+${printedFrom('the permissions of the contract and the route table of the server')}
+
+This is the whole vocabulary. A route, a socket frame and an access-control entry can only name one of these words; \`*\`
+stands for all of them. Accounts and access-control entries are not built yet, so nothing grants a permission so far.
+
+${table(['Permission', 'Routes that need it'], rows)}
+`
+}
+
+function routesThatNeed(permission: string, routes: readonly Route[]): string {
+  const needed = routes.filter(({ needs }) => typeof needs === 'object' && needs.permission === permission)
+  return needed.map((row) => code(`${row.method} ${row.path}`)).join(', ') || 'none yet'
+}

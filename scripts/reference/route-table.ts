@@ -1,0 +1,35 @@
+import { createApp, type Ports } from '../../packages/server/src/app.ts'
+import type { Logger } from '../../packages/server/src/kernel/logger.ts'
+import type { Route } from '../../packages/server/src/kernel/route.ts'
+
+/**
+ * The routes of the real composition root, so that none can be forgotten. Building the service opens nothing and
+ * reads no setting; whatever it would ask of the outside fails loudly here.
+ */
+export async function routeTable(): Promise<readonly Route[]> {
+  const app = await createApp(() => refuse('settings'), standIns)
+  await app.http.close()
+  return app.routes
+}
+
+const silent: Logger = { debug() {}, info() {}, warning() {}, error() {}, critical() {}, child: () => silent }
+
+const standIns: Ports = {
+  storage: {
+    get db() {
+      return refuse('storage.db')
+    },
+    transaction: () => refuse('storage.transaction'),
+    backup: () => refuse('storage.backup'),
+    close: () => refuse('storage.close'),
+  },
+  clock: { nowMs: () => refuse('clock.nowMs'), after: () => refuse('clock.after') },
+  log: silent,
+  instanceId: '',
+  build: { version: '', commit: '', built_at: null },
+  webDir: '',
+}
+
+function refuse(what: string): never {
+  throw new Error(`building the route table must not use ${what}`)
+}
