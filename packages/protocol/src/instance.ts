@@ -66,10 +66,15 @@ export const ForwardingOn = z.object({
 })
 
 export const AuditStatus = z.object({
-  write_failures: z.int().meta({ description: 'Audit rows that could not be written since the process started' }),
+  write_failures: z
+    .int()
+    .meta({ description: 'Rows about containers that could not be written since the process started' }),
   identity_write_failures: z
     .int()
-    .meta({ description: 'Of those, rows about sign-in, accounts and permissions, since the process started' }),
+    .meta({
+      description:
+        'Rows about people, permissions and the server itself that could not be written since the process started',
+    }),
   fail_closed: z
     .boolean()
     .meta({ description: 'true when an action whose audit row cannot be written is refused instead of done' }),

@@ -1,15 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import type { AuditEntry } from './audit-entry.ts'
 import type { AuditStore } from './audit-store.ts'
-
-/** Something that happened to identities, privileges or the server itself, as it is kept for auditors. */
-export interface AuditEntry {
-  readonly event: 'app.start' | 'app.stop' | 'app.reload'
-  readonly targetType: 'app'
-  readonly targetId: string
-  /** Never a password or a token. */
-  readonly detail: Readonly<Record<string, unknown>>
-}
 
 /** Writes the audit trail and counts what could not be written. */
 export class AuditLog {

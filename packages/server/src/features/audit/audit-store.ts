@@ -1,5 +1,5 @@
 import type { Storage } from '../../storage/storage.ts'
-import type { AuditEntry } from './audit-log.ts'
+import type { AuditEntry } from './audit-entry.ts'
 
 /** The `audit_events` table. Rows are only ever added. */
 export class AuditStore {
