@@ -60,6 +60,7 @@ const settings = {
   corsOrigins: undefined,
   cspConnectOrigins: [],
   frontendDir: undefined,
+  logoUrl: undefined,
   metricsToken: undefined,
 }
 const metrics = new Metrics({

@@ -18,7 +18,7 @@ const checks = [
   ...projects.map((project) => [`types of ${project}`, 'tsc', ['-p', project]]),
   ['lint and format', 'biome', ['ci', '--colors=off', '--error-on-warnings', '.']],
   ['import directions', node, ['scripts/check-imports.ts']],
-  ['settings reference', node, ['scripts/print-settings-reference.ts', '--check']],
+  ['printed reference', node, ['scripts/print-reference.ts', '--check']],
 ]
 
 /** Runs every check, two at a time, and prints what failed. Answers how many passed and failed. */

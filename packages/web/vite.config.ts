@@ -4,7 +4,7 @@ import { firstPaintScript } from './build/first-paint-script.ts'
 import { precompress } from './build/precompress.ts'
 
 /** Where `npm run dev` finds a running server. */
-const DEV_SERVER = 'http://127.0.0.1:8000'
+const DEV_SERVER = 'http://127.0.0.1:8080'
 
 export default defineConfig({
   // Relative references: the same files work under any base path.

@@ -1,5 +1,5 @@
-import { type Access, API_PREFIX, type Need, type Route } from '../../packages/server/src/kernel/route.ts'
 import { needsInWords, openApiDocument } from '../../packages/server/src/http/openapi.ts'
+import { type Access, API_PREFIX, type Need, type Route } from '../../packages/server/src/kernel/route.ts'
 import { code, printedFrom, table } from './markdown.ts'
 
 /** A new word for who may call does not compile without its explanation. */
@@ -7,8 +7,12 @@ const ACCESS: Record<Exclude<Access, Need>, string> = {
   anyone: 'no sign-in is looked at',
   'anyone, better signed in': 'a signed-in caller is told more',
   'signed in': 'any account that may use the server',
-  operator: 'a caller on this machine, or the bearer of `SVCD_METRICS_TOKEN`',
+  operator: 'a caller at a loopback address, or the bearer of `SVCD_METRICS_TOKEN`',
 }
+
+const NO_SIGN_IN_YET = ' No route asks for a sign-in yet, because there are no accounts yet.'
+
+const needsSignIn = ({ needs }: Route): boolean => needs === 'signed in' || typeof needs === 'object'
 
 export function apiPage(routes: readonly Route[]): string {
   const refusals = refusalsByOperation(routes)
@@ -37,8 +41,8 @@ ${table(
   Object.entries(ACCESS).map(([word, meaning]) => [word, meaning]),
 )}
 
-A permission on a resource means: signed in and holding that permission there. There are no accounts yet, so nobody can
-be signed in, and no route asks for a permission. \`GET\` routes answer \`HEAD\` too.
+A permission on a resource means: signed in and holding that permission there.${routes.some(needsSignIn) ? '' : NO_SIGN_IN_YET}
+\`GET\` routes answer \`HEAD\` too.
 
 ${sections.join('\n')}`
 }

@@ -9,7 +9,7 @@ export function permissionsPage(routes: readonly Route[]): string {
 ${printedFrom('the permissions of the contract and the route table of the server')}
 
 This is the whole vocabulary. A route, a socket frame and an access-control entry can only name one of these words; \`*\`
-stands for all of them. Accounts and access-control entries are not built yet, so nothing grants a permission so far.
+stands for all of them. A word that no route needs belongs to a part of the server that is not built yet.
 
 ${table(['Permission', 'Routes that need it'], rows)}
 `
@@ -17,5 +17,5 @@ ${table(['Permission', 'Routes that need it'], rows)}
 
 function routesThatNeed(permission: string, routes: readonly Route[]): string {
   const needed = routes.filter(({ needs }) => typeof needs === 'object' && needs.permission === permission)
-  return needed.map((row) => code(`${row.method} ${row.path}`)).join(', ') || 'none yet'
+  return needed.map((row) => code(`${row.method} ${row.path}`)).join(', ') || '–'
 }

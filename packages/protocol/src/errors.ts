@@ -4,10 +4,10 @@
  */
 export const errorCodes = {
   bad_request: 'The request is understood and breaks a rule; `detail` says which',
-  malformed_body: 'The request body is not the JSON it claims to be',
-  invalid_request: 'A field is missing, of the wrong type or out of bounds; `detail` lists each one',
+  invalid_request:
+    'The body is not JSON, or a field is missing, of the wrong type or out of bounds; `detail` lists each one',
   not_authenticated: 'No usable sign-in came with the request',
-  permission_denied: 'The caller is signed in and may not do this',
+  permission_denied: 'This caller may not do this',
   step_up_required: 'The caller must confirm their password first',
   not_found: 'Nothing is at this address',
   method_not_allowed: 'The address exists and does not answer this method; see the `Allow` header',

@@ -69,12 +69,10 @@ export const AuditStatus = z.object({
   write_failures: z
     .int()
     .meta({ description: 'Rows about containers that could not be written since the process started' }),
-  identity_write_failures: z
-    .int()
-    .meta({
-      description:
-        'Rows about people, permissions and the server itself that could not be written since the process started',
-    }),
+  identity_write_failures: z.int().meta({
+    description:
+      'Rows about people, permissions and the server itself that could not be written since the process started',
+  }),
   fail_closed: z
     .boolean()
     .meta({ description: 'true when an action whose audit row cannot be written is refused instead of done' }),

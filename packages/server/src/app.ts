@@ -100,7 +100,7 @@ function edgeView(settings: () => Settings, webDir: string): () => EdgeSettings 
   }
 }
 
-function edgeSettings({ network, hosting, tls, directories }: Settings, webDir: string): EdgeSettings {
+function edgeSettings({ network, hosting, tls, directories, branding }: Settings, webDir: string): EdgeSettings {
   return {
     listen: network.listen,
     port: network.port,
@@ -114,6 +114,7 @@ function edgeSettings({ network, hosting, tls, directories }: Settings, webDir: 
     corsOrigins: network.corsOrigins,
     cspConnectOrigins: network.cspConnectOrigins,
     frontendDir: directories.frontendDir ?? webDir,
+    logoUrl: branding.logoUrl,
     metricsToken: network.metricsToken,
   }
 }

@@ -14,6 +14,7 @@ export const planned: ReadonlySet<string> = new Set([
   'SVCD_TLS_ISSUER',
   'SVCD_ACME_EMAIL',
   'SVCD_TRUSTED_CA_DIR',
+  'SVCD_AUTH_MODES',
   'SVCD_JWT_SECRET',
   'SVCD_DEFAULT_USER',
   'SVCD_DEFAULT_PASSWORD',

@@ -39,7 +39,8 @@ describe('mode none', () => {
 })
 
 test('passwords allow any address', async () => {
-  expect((await load({ SVCD_PORT: '80', SVCD_LISTEN: '::', SVCD_AUTH_MODES: 'password' })).warnings).toEqual([])
+  const { warnings } = await load({ SVCD_PORT: '80', SVCD_LISTEN: '::', SVCD_AUTH_MODES: 'password' })
+  expect(warnings.join()).not.toContain('SVCD_LISTEN')
 })
 
 describe('test mode', () => {

@@ -3,7 +3,7 @@ import { type AnyRow, areas } from './settings.ts'
 
 const INTRODUCTION = `# Settings
 
-This page is printed from the settings table of the server by \`scripts/print-settings-reference.ts\`. Do not edit it.
+This page is printed from the settings table of the server by \`scripts/print-reference.ts\`. Do not edit it.
 
 A setting comes from its environment variable, else from the configuration file, else it has its default.
 

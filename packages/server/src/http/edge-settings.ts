@@ -15,5 +15,6 @@ export interface EdgeSettings extends HostingSettings {
   readonly corsOrigins: readonly string[] | undefined
   readonly cspConnectOrigins: readonly string[]
   readonly frontendDir: string | undefined
+  readonly logoUrl: string | undefined
   readonly metricsToken: Secret | undefined
 }

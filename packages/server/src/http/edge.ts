@@ -35,9 +35,10 @@ export class Edge {
     request.facts = this.#facts.of(request)
     reply.headers(isApi(request) ? API_HEADERS : COMMON_HEADERS)
     reply.header('x-request-id', request.id)
+    const startedMs = performance.now()
     const client = request.facts.clientAddress // now: a connection that broke no longer knows its peer
     // `close` comes in any case; Fastify's own hook does not when the client goes away early.
-    reply.raw.once('close', () => this.#end(request, reply, client))
+    reply.raw.once('close', () => this.#end(request, reply, { client, elapsedMs: performance.now() - startedMs }))
   }
 
   /** True when the request was a CORS preflight and has been answered. */
@@ -65,9 +66,9 @@ export class Edge {
     return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
   }
 
-  #end(request: FastifyRequest, reply: FastifyReply, client: string | undefined): void {
+  #end(request: FastifyRequest, reply: FastifyReply, seen: { client: string | undefined; elapsedMs: number }): void {
     const { method, path } = request.facts
-    const elapsedMs = reply.elapsedTime
+    const { client, elapsedMs } = seen
     const outcome = reply.raw.writableFinished ? reply.statusCode : 'aborted'
     this.#accessLog.info(`${method} ${path} ${outcome}`, {
       ms: Math.round(elapsedMs * 10) / 10,

@@ -1,12 +1,9 @@
 import { type ErrorCode, errorCodes } from '@svc/protocol/errors'
 import { z } from 'zod'
-import type { Access, OtherMedia, Route } from '../kernel/route.ts'
+import { type Access, API_PREFIX, type OtherMedia, type Route } from '../kernel/route.ts'
 import { STATUS } from './status.ts'
 
 type Json = Record<string, unknown>
-
-/** Refusals that any route can answer with. */
-const COMMON_REFUSALS: readonly ErrorCode[] = ['rate_limited', 'internal_error']
 
 /** Prints the route table as an OpenAPI 3.1 document. What the table does not say is not in the document. */
 export function openApiDocument(routes: readonly Route[], info: { title: string; version: string }): Json {
@@ -17,7 +14,10 @@ export function openApiDocument(routes: readonly Route[], info: { title: string;
   }
   return {
     openapi: '3.1.0',
-    info: { ...info, description: 'Every call of the server, printed from the table that answers them.' },
+    info: {
+      ...info,
+      description: 'One document for every call. Paths below `/api/v1` keep their meaning until a `/api/v2` exists.',
+    },
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map((row) => row.tag))].map((name) => ({ name })),
     paths,
@@ -76,7 +76,7 @@ function success(reply: z.ZodType | OtherMedia): Json {
 /** One entry a status: two codes may share it, so their meanings are listed together. */
 function refusalsOf(row: Route): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of new Set([...impliedRefusals(row), ...row.refusals, ...COMMON_REFUSALS])) {
+  for (const code of new Set([...impliedRefusals(row), ...row.refusals])) {
     byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code])
   }
   return Object.fromEntries(
@@ -93,14 +93,15 @@ function refusalsOf(row: Route): Record<string, Json> {
   )
 }
 
-/** What follows from the row itself: input can be invalid, a caller can lack sign-in or permission. */
+/** What follows from the row itself: input can be invalid, a caller can lack sign-in or permission, anything can fail. */
 function impliedRefusals(row: Route): ErrorCode[] {
   const codes: ErrorCode[] = []
   if (row.params || row.query || row.body) codes.push('invalid_request')
   if (row.body) codes.push('payload_too_large', 'unsupported_media_type')
   if (row.needs === 'signed in' || typeof row.needs === 'object') codes.push('not_authenticated')
   if (row.needs === 'operator' || typeof row.needs === 'object') codes.push('permission_denied')
-  return codes
+  if (row.path.startsWith(`${API_PREFIX}/`)) codes.push('rate_limited')
+  return [...codes, 'internal_error']
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {

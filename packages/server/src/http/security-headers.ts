@@ -12,22 +12,30 @@ export const API_HEADERS = {
   vary: 'Origin, Accept-Encoding',
 } as const
 
+/** What differs from page to page and from server to server. */
+export interface PagePolicy {
+  readonly styleNonce: string
+  readonly connectOrigins: readonly string[]
+  /** A logo elsewhere may be shown; one of our own needs no permission. */
+  readonly logoUrl: string | undefined
+}
+
 /** On every page. It is made anew for each answer, so it is never stored. */
-export function pageHeaders(styleNonce: string, connectOrigins: readonly string[]): Record<string, string> {
+export function pageHeaders(page: PagePolicy): Record<string, string> {
   return {
-    'content-security-policy': contentSecurityPolicy(styleNonce, connectOrigins),
+    'content-security-policy': contentSecurityPolicy(page),
     'x-frame-options': 'DENY',
     'cache-control': 'no-cache, no-store, must-revalidate',
   }
 }
 
-function contentSecurityPolicy(styleNonce: string, connectOrigins: readonly string[]): string {
+function contentSecurityPolicy({ styleNonce, connectOrigins, logoUrl }: PagePolicy): string {
   return [
     "default-src 'self'",
     "script-src 'self'",
     // The component library writes its variables into a <style> element; the nonce lets that one in and no other.
     `style-src 'self' 'nonce-${styleNonce}'`,
-    "img-src 'self' data: blob:",
+    ["img-src 'self' data: blob:", ...(logoUrl?.startsWith('http') ? [originOf(logoUrl)] : [])].join(' '),
     "font-src 'self'",
     ["connect-src 'self'", ...connectOrigins.map(originOf)].join(' '),
     "worker-src 'self'",

@@ -3,7 +3,6 @@ import type { ErrorCode } from '@svc/protocol/errors'
 /** The one place where a refusal becomes an HTTP status. A new code without a status does not compile. */
 export const STATUS = {
   bad_request: 400,
-  malformed_body: 422,
   invalid_request: 422,
   not_authenticated: 401,
   permission_denied: 403,

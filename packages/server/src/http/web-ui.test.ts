@@ -51,6 +51,13 @@ test('further origins may be allowed to connect, reduced to their origin', async
   expect(policy).toContain("connect-src 'self' wss://relay.example.com:8443;")
 })
 
+test('a logo that lies elsewhere may be shown', async () => {
+  await using http = await start()
+  http.set({ logoUrl: 'https://brand.example.com/logo.svg' })
+  const policy = (await http.request('GET', '/')).headers['content-security-policy']
+  expect(policy).toContain("img-src 'self' data: blob: https://brand.example.com;")
+})
+
 test('a hashed asset may be kept for a year', async () => {
   await using http = await start()
   const asset = await http.request('GET', '/assets/app-1a2b3c.js')

@@ -50,10 +50,11 @@ export class WebUi {
     const text = await this.#readPage(join(root, 'index.html'))
     if (text === undefined) return false
     const nonce = randomBytes(16).toString('base64')
+    const { cspConnectOrigins, logoUrl } = this.#settings()
     // The page names its files relative to itself; this makes that work from any address below the base path.
     const base = `<base href="${new URL(request.facts.externalUrl).pathname.replace(/\/?$/, '/')}">`
     await reply
-      .headers(pageHeaders(nonce, this.#settings().cspConnectOrigins))
+      .headers(pageHeaders({ styleNonce: nonce, connectOrigins: cspConnectOrigins, logoUrl }))
       .type('text/html; charset=utf-8')
       .send(text.replace('<head>', `<head>${base}`).replaceAll(NONCE_MARK, nonce))
     return true

@@ -40,7 +40,7 @@ export class DataDirectoryLock {
     let lock: DatabaseSync | undefined
     try {
       lock = new DatabaseSync(path, { timeout: 0 })
-      lock.exec('BEGIN EXCLUSIVE')
+      lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE') // no journal file: nothing is ever written
     } catch (cause) {
       lock?.close()
       const SQLITE_BUSY = 5

@@ -144,7 +144,8 @@ function daemon(parts: {
         await app.audit.recordOwn({ ...own, event: 'app.reload', detail: { trigger: 'sighup', changed } })
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
-        log.error(`not reloaded, the last good configuration stays in effect. ${error.message}`)
+        const reason = error.message.replaceAll(/\n\s*/g, ' ')
+        log.error(`not reloaded, the last good configuration stays in effect. ${reason}`)
       }
     },
     async stop(reason) {

@@ -21,6 +21,7 @@ export const edgeDefaults: EdgeSettings = {
   corsOrigins: undefined,
   cspConnectOrigins: [],
   frontendDir: undefined,
+  logoUrl: undefined,
   metricsToken: undefined,
 }
 

@@ -8,7 +8,7 @@ export function CrashPage({ error }: { error: unknown }) {
       <Title order={1} size="h2">
         This page stopped working
       </Title>
-      <Text>Loading it again usually helps: the server may have been updated meanwhile.</Text>
+      <Text>Either the server does not answer at the moment, or it was updated meanwhile. Try again in a moment.</Text>
       {error instanceof Error && (
         <Code block className={classes.reason}>
           {error.message}

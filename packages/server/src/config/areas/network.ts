@@ -48,7 +48,7 @@ export const networkRows = {
     item: parseCorsOrigin,
     unset: 'the address the server is reached at',
     reload: 'live',
-    doc: 'Web origins whose pages may call the API. A * is refused, because calls carry credentials.',
+    doc: 'Web origins whose pages may call the API. A * is refused: name each origin.',
   }),
   cspConnectOrigins: list({
     env: 'SVCD_CSP_CONNECT_ORIGINS',

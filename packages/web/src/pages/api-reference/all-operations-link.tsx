@@ -4,7 +4,7 @@ import classes from './all-operations-link.module.css'
 
 export function AllOperationsLink() {
   return (
-    <RouteLink to="/api" search={{}} className={classes.back}>
+    <RouteLink to="/api" search={{}} activeOptions={{ exact: true }} className={classes.back}>
       <BackIcon />
       All operations
     </RouteLink>

@@ -12,10 +12,9 @@ import { type ApiOperation, groupByTag, type OperationGroup } from './operations
 interface OperationIndexProps {
   readonly operations: readonly ApiOperation[]
   readonly tags: OpenApiDocument['tags']
-  readonly selectedId: string | undefined
 }
 
-export function OperationIndex({ operations, tags, selectedId }: OperationIndexProps) {
+export function OperationIndex({ operations, tags }: OperationIndexProps) {
   const [query, setQuery] = useState('')
   // Typing stays quick: the list follows when there is time.
   const appliedQuery = useDeferredValue(query)
@@ -39,7 +38,7 @@ export function OperationIndex({ operations, tags, selectedId }: OperationIndexP
       </div>
       <nav aria-label="Operations">
         {groups.map((group) => (
-          <Group key={group.tag} group={group} selectedId={selectedId} />
+          <Group key={group.tag} group={group} />
         ))}
         {operations.length > 0 && found.length === 0 && <Text size="sm">No operation matches “{appliedQuery}”.</Text>}
       </nav>
@@ -47,7 +46,7 @@ export function OperationIndex({ operations, tags, selectedId }: OperationIndexP
   )
 }
 
-function Group({ group, selectedId }: { group: OperationGroup; selectedId: string | undefined }) {
+function Group({ group }: { group: OperationGroup }) {
   return (
     <section className={classes.group}>
       <Title order={2} size="h6" className={classes.tag}>
@@ -55,7 +54,7 @@ function Group({ group, selectedId }: { group: OperationGroup; selectedId: strin
       </Title>
       <ul className={classes.list}>
         {group.operations.map((operation) => (
-          <Entry key={operation.id} operation={operation} selected={operation.id === selectedId} />
+          <Entry key={operation.id} operation={operation} />
         ))}
       </ul>
     </section>
@@ -63,7 +62,7 @@ function Group({ group, selectedId }: { group: OperationGroup; selectedId: strin
 }
 
 /** Memoised: choosing another operation redraws two entries, not two hundred. */
-const Entry = memo(function Entry({ operation, selected }: { operation: ApiOperation; selected: boolean }) {
+const Entry = memo(function Entry({ operation }: { operation: ApiOperation }) {
   return (
     <li>
       <RouteLink
@@ -72,7 +71,8 @@ const Entry = memo(function Entry({ operation, selected }: { operation: ApiOpera
         preload={false}
         underline="never"
         className={classes.entry}
-        aria-current={selected ? 'true' : undefined}
+        // The router marks the current page itself, as long as it compares the whole address.
+        activeOptions={{ exact: true }}
         data-deprecated={operation.deprecated || undefined}
       >
         <MethodBadge method={operation.method} />

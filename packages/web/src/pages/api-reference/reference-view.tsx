@@ -27,7 +27,7 @@ export function ReferenceView({ document, selectedId }: ReferenceViewProps) {
         {selectedId === undefined && <Overview document={document} operations={operations} />}
       </div>
       <div className={classes.index}>
-        <OperationIndex operations={operations} tags={document.tags} selectedId={selectedId} />
+        <OperationIndex operations={operations} tags={document.tags} />
       </div>
     </div>
   )

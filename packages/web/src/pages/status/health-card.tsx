@@ -13,6 +13,7 @@ const icons: Record<HealthState, ReactNode> = {
   checking: null,
   ok: <CheckIcon />,
   degraded: <WarningIcon />,
+  critical: <WarningIcon />,
   down: <CrossIcon />,
 }
 
@@ -33,7 +34,7 @@ export function HealthCard() {
           )}
         </div>
       </div>
-      {state === 'degraded' && <HealthTable detail={health.data?.detail} />}
+      {(state === 'degraded' || state === 'critical') && <HealthTable detail={health.data?.detail} />}
       {health.dataUpdatedAt > 0 && (
         <Text size="sm" c="dimmed" mt="sm">
           Last answer <Moment at={health.dataUpdatedAt} />

@@ -7,6 +7,17 @@ test.each([
   { poll: { data: undefined, isError: false }, state: 'checking' },
   { poll: { data: ok, isError: false }, state: 'ok' },
   { poll: { data: { ...ok, status: 'degraded' as const }, isError: false }, state: 'degraded' },
+  {
+    poll: {
+      data: {
+        ...ok,
+        status: 'degraded' as const,
+        detail: { filesystems: [], memory: null, cpu: null, audit: true, last_poll: null },
+      },
+      isError: false,
+    },
+    state: 'critical',
+  },
   { poll: { data: ok, isError: true }, state: 'down' },
 ])('a poll with $poll is shown as $state', ({ poll, state }) => {
   expect(healthState(poll)).toBe(state)

@@ -1,17 +1,20 @@
 import type { Health, HealthDetail, ResourceState } from '@svc/protocol/instance'
 
-export type HealthState = 'checking' | 'ok' | 'degraded' | 'down'
+export type HealthState = 'checking' | 'ok' | 'degraded' | 'critical' | 'down'
 
 /** What the latest poll says. An answer from before the outage is no answer. */
 export function healthState(poll: { data: Health | undefined; isError: boolean }): HealthState {
   if (poll.isError) return 'down'
-  return poll.data?.status ?? 'checking'
+  const { status, detail } = poll.data ?? { status: 'checking' }
+  if (detail && healthRows(detail).some((row) => row.state === 'critical')) return 'critical'
+  return status
 }
 
 export const headlines: Record<HealthState, string> = {
   checking: 'Asking the server…',
   ok: 'The server is healthy',
   degraded: 'The server works, with warnings',
+  critical: 'The server works, and something is critical',
   down: 'The server does not answer',
 }
 
