@@ -55,7 +55,8 @@ function runServer(env) {
     process.on(signal, () => {
       const repeated = last.signal === signal && performance.now() - last.at < SAME_KEYPRESS_MS
       last = { signal, at: performance.now() }
-      if (!repeated) server.kill(signal)
+      // A closed terminal window sends HUP. To the daemon that would mean "read the settings again".
+      if (!repeated) server.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal)
     })
   }
   server.on('exit', (code, signal) => process.exit(signal ? 1 : code))

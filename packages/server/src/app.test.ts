@@ -140,6 +140,8 @@ test('GET /metrics counts requests by route and never by path', async () => {
   expect(answer.text).toContain(
     'svcd_http_request_duration_seconds_count{route="/api/v1/version",method="GET",status="200"} 1',
   )
+  const spent = /duration_seconds_sum\{route="\/api\/v1\/version"[^}]*\} (\S+)/.exec(answer.text)?.[1]
+  expect(Number(spent)).toBeGreaterThan(0)
   expect(answer.text).toContain('svcd_info{version="1.2.3",commit="abc1234"')
   expect(answer.text).not.toContain('such/person')
 })

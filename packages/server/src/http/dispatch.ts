@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { AppError } from '../kernel/app-error.ts'
 import { Reply, type Route } from '../kernel/route.ts'
 import { encodingFor, pack } from './compression.ts'
 import type { EdgeSettings } from './edge-settings.ts'
@@ -20,6 +19,7 @@ interface DispatchParts {
 /** Puts every row of the table into the router, and an answer with `Allow` for the methods a path does not have. */
 export function mountRoutes(app: FastifyInstance, parts: DispatchParts): void {
   for (const row of parts.routes) {
+    checkNeed(row)
     app.route({
       method: row.method,
       url: row.path,
@@ -33,12 +33,19 @@ export function mountRoutes(app: FastifyInstance, parts: DispatchParts): void {
     app.route({
       method: METHODS.filter((method) => !present.some((other) => other === method)),
       url: path,
-      handler: (_, reply) => {
-        reply.header('allow', allow)
-        throw new AppError('method_not_allowed', 'Method Not Allowed')
+      config: { allow }, // refused by the edge, before the body is read
+      handler: () => {
+        throw new Error('the edge lets nobody through to here')
       },
     })
   }
+}
+
+/** A parameter that does not exist would ask for a permission on nothing. */
+function checkNeed({ path, needs }: Route): void {
+  if (typeof needs === 'string') return
+  const unknown = [...needs.on.matchAll(/:\w+/g)].find(([name]) => !path.split('/').includes(name))
+  if (unknown) throw new Error(`${path} asks for a permission on ${needs.on}, and has no ${unknown[0]}`)
 }
 
 /** Who may call, then whether the input fits, then the one call. No handler ever sees a request that failed either. */

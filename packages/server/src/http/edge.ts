@@ -9,8 +9,18 @@ import { RateLimiter } from './rate-limit.ts'
 import { FactsFactory } from './request-facts.ts'
 import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set where a path exists and the method does not: the methods that do. */
+    allow?: string
+  }
+}
+
 /** Told of every request that is over, for the metrics. */
 export type OnFinished = (route: string, method: string, status: number, seconds: number) => void
+
+/** The status by which metrics count a request that nobody waited for; never sent. */
+const CLIENT_WENT_AWAY = 499
 
 /** What happens to every request, whichever route it is for and however it ends. */
 export class Edge {
@@ -41,13 +51,18 @@ export class Edge {
     reply.raw.once('close', () => this.#end(request, reply, { client, elapsedMs: performance.now() - startedMs }))
   }
 
+  /** What can be refused before anything of the body is read. */
+  refusal(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
+    return this.#refusalByLimit(request) ?? refusalByAddress(request, reply)
+  }
+
   /** True when the request was a CORS preflight and has been answered. */
   answeredPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
     return answerCors(request, reply, () => this.#settings().corsOrigins ?? [request.facts.externalUrl])
   }
 
   /** Why this client has to wait, if it has to. */
-  refusalByLimit(request: FastifyRequest): AppError | undefined {
+  #refusalByLimit(request: FastifyRequest): AppError | undefined {
     const { apiRateLimit } = this.#settings()
     if (apiRateLimit === 0 || !isApi(request)) return undefined
     const client = request.facts.clientAddress
@@ -69,14 +84,26 @@ export class Edge {
   #end(request: FastifyRequest, reply: FastifyReply, seen: { client: string | undefined; elapsedMs: number }): void {
     const { method, path } = request.facts
     const { client, elapsedMs } = seen
-    const outcome = reply.raw.writableFinished ? reply.statusCode : 'aborted'
-    this.#accessLog.info(`${method} ${path} ${outcome}`, {
+    const answered = reply.raw.writableFinished
+    this.#accessLog.info(`${method} ${path} ${answered ? reply.statusCode : 'aborted'}`, {
       ms: Math.round(elapsedMs * 10) / 10,
       client,
       request_id: request.id,
     })
-    this.#onFinished?.(request.routeOptions.url ?? 'none', method, reply.statusCode, elapsedMs / 1000)
+    const status = answered ? reply.statusCode : CLIENT_WENT_AWAY
+    this.#onFinished?.(request.routeOptions.url ?? 'none', method, status, elapsedMs / 1000)
   }
+}
+
+/** Only pages and files can be at an address without a route, and only a GET asks for those. */
+function refusalByAddress(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
+  const { allow } = request.routeOptions.config
+  if (allow !== undefined) {
+    reply.header('allow', allow)
+    return new AppError('method_not_allowed', 'Method Not Allowed')
+  }
+  const mayBePage = request.method === 'GET' || request.method === 'HEAD'
+  return request.is404 && !mayBePage ? new AppError('not_found', 'Not Found') : undefined
 }
 
 const isApi = (request: FastifyRequest): boolean => request.facts.path.startsWith('/api/')

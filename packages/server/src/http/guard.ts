@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import type { Access, Caller, Need, RequestFacts } from '../kernel/route.ts'
-import { isLoopback } from './client-address.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 
 /** The sign-in check and the permission check, handed in by the composition root. */
@@ -34,16 +33,21 @@ export async function admit(
   return caller
 }
 
-/** `/workspaces/:id` with the id of this request. */
+/** `/workspaces/:id` with the id of this request. An id that would be a path of its own is nobody's. */
 function onResource(need: Need, params: Readonly<Record<string, string>>): Need {
   if (!need.on.includes(':')) return need
-  const on = need.on.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '')
+  const on = need.on.replace(/:(\w+)/g, (_, name: string) => {
+    const value = params[name] ?? ''
+    if (value === '' || value === '.' || value === '..' || value.includes('/')) {
+      throw new AppError('not_found', 'Not Found')
+    }
+    return value
+  })
   return { permission: need.permission, on: on as Need['on'] }
 }
 
 function requireOperator(headers: IncomingHttpHeaders, request: RequestFacts, settings: EdgeSettings): void {
-  const address = request.clientAddress
-  if (address !== undefined && isLoopback(address)) return
+  if (request.isFromThisMachine) return
   const sent = /^bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
   const expected = settings.metricsToken?.reveal()
   if (sent !== undefined && expected !== undefined && sameSecret(sent, expected)) return

@@ -25,6 +25,7 @@ test.each<[string, Partial<HostClaims>, Partial<HostingSettings>, string]>([
   ['nor one that only begins like ours', { host: 'localhost.evil.example' }, {}, 'http://localhost:8080'],
   ['nor one with a user name', { host: 'localhost@evil.example' }, {}, 'http://localhost:8080'],
   ['nor one with a path', { host: 'localhost/evil' }, {}, 'http://localhost:8080'],
+  ['nor a port that cannot be', { host: 'localhost:99999' }, {}, 'http://localhost:8080'],
   ['no host at all', {}, {}, 'http://localhost:8080'],
   ['a headless server has no port to name', {}, { port: undefined }, 'http://localhost'],
   [

@@ -26,15 +26,20 @@ const SAFE_BASE_PATH = /^(?:\/[A-Za-z0-9._~-]+)*\/?$/
  * counts only when it names this machine, otherwise a forged one would steer password links to somebody else.
  */
 export function externalUrl(claims: HostClaims, settings: HostingSettings): string {
-  return `${proto(claims, settings)}://${host(claims, settings)}${basePath(claims, settings)}`
+  const scheme = proto(claims, settings)
+  const path = basePath(claims, settings)
+  const url = `${scheme}://${host(claims, settings)}${path}`
+  return URL.canParse(url) ? url : `${scheme}://${ownHost(settings)}${path}`
 }
 
 function host(claims: HostClaims, settings: HostingSettings): string {
   if (settings.hostingHostname) return settings.hostingHostname
   if (claims.forwardedHost && SAFE_HOST.test(claims.forwardedHost)) return claims.forwardedHost.toLowerCase()
   if (claims.host && SAFE_HOST.test(claims.host) && isOurs(claims.host, settings)) return claims.host.toLowerCase()
-  return settings.port === undefined ? 'localhost' : `localhost:${settings.port}`
+  return ownHost(settings)
 }
+
+const ownHost = ({ port }: HostingSettings): string => (port === undefined ? 'localhost' : `localhost:${port}`)
 
 function isOurs(hostHeader: string, settings: HostingSettings): boolean {
   const name = hostName(hostHeader)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../kernel/app-error.ts'
@@ -72,19 +74,23 @@ describe('the answers to a request that cannot be served', () => {
     ['POST', '/api/v1/refuse/unavailable', '', 503, 'Because of the test', 'unavailable'],
     ['GET', '/api/v1/fault', undefined, 500, 'Internal server error', 'internal_error'],
     ['GET', '/api/v1/%E0%A4%A', undefined, 400, 'The address is not a valid URL path', 'bad_request'],
-    [
-      'POST',
-      '/api/v1/notes',
-      `"${'x'.repeat(1024 * 1024)}"`,
-      413,
-      'The request body is too large',
-      'payload_too_large',
-    ],
+    ['POST', '/api/v1/notes', `"${'x'.repeat(64 * 1024)}"`, 413, 'The request body is too large', 'payload_too_large'],
   ])('%s %s → %#: a sentence, a code and the request id', async (method, path, body, status, detail, code) => {
     await using http = await startHttp({ routes: noteRoutes })
     const answer = await http.request(method, path, { ...(body === undefined ? {} : { body, headers: jsonHeaders }) })
     expect(answer.status).toBe(status)
     expect(answer.json).toEqual({ detail, code, request_id: answer.headers['x-request-id'] })
+  })
+
+  test.each([
+    ['POST', '/api/v1/nothing', 404],
+    ['PUT', '/api/v1/notes', 405],
+    ['POST', '/plain', 405],
+  ])('%s %s is refused with %i before its body is looked at', async (method, path, status) => {
+    await using http = await startHttp({ routes: noteRoutes })
+    for (const body of ['{bad', `"${'x'.repeat(100 * 1024)}"`]) {
+      expect((await http.request(method, path, { headers: jsonHeaders, body })).status).toBe(status)
+    }
   })
 
   test('405 names the methods that work', async () => {
@@ -237,6 +243,25 @@ describe('who may call', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer')
   })
 
+  test("an id that is a path of its own asks for nobody's permission", async () => {
+    await using http = await startHttp({ routes: rows, guard })
+    for (const id of ['7%2Fx', '..%2F7', '%2E%2E']) {
+      const answer = await http.request('POST', `/api/v1/workspaces/${id}`, { headers: headers('ann'), body: '{}' })
+      expect(answer.status, id).toBe(404)
+    }
+  })
+
+  test('a row that names a parameter its path does not have is refused at start', async () => {
+    const wrong = route({
+      ...open,
+      method: 'GET',
+      path: '/workspaces/:id',
+      needs: { permission: 'view', on: '/workspaces/:name' },
+      handle: () => ({ ok: true }),
+    })
+    await expect(startHttp({ routes: [wrong] })).rejects.toThrow('has no :name')
+  })
+
   const operatorRow = route({
     ...open,
     method: 'GET',
@@ -253,10 +278,18 @@ describe('who may call', () => {
       { 'x-forwarded-for': '203.0.113.9', authorization: 'Bearer a-long-operator-token' },
       200,
     ],
+    ['a stranger behind a proxy that hides him', { 'x-forwarded-for': '203.0.113.9, unknown' }, 403],
+    ['a page of another site that points its name here', { host: 'evil.example' }, 403],
     ['a stranger with another token', { 'x-forwarded-for': '203.0.113.9', authorization: 'Bearer guess' }, 403],
   ])('operator routes: %s gets %i', async (_, sent, status) => {
     await using http = await startHttp({ routes: [operatorRow], settings: { metricsToken } })
     expect((await http.request('GET', '/api/v1/inside', { headers: sent })).status).toBe(status)
+  })
+
+  test('operator routes: a proxy is nobody on this machine, even when its headers do not count', async () => {
+    await using http = await startHttp({ routes: [operatorRow], settings: { rejectProxyHeaders: true } })
+    const answer = await http.request('GET', '/api/v1/inside', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect(answer.status).toBe(403)
   })
 
   test('operator routes: without a token setting, an empty bearer opens nothing', async () => {
@@ -288,6 +321,17 @@ describe('the rate limit of the API', () => {
     expect((await from('203.0.113.1')).status).toBe(429)
     expect((await from('203.0.113.1', '/plain')).status).toBe(200)
   })
+
+  test.each(['/%61pi/v1/notes', 'http://other.example/api/v1/notes', '/api/%zz', '/api/v1/nothing'])(
+    '%s is counted, however it is written',
+    async (path) => {
+      await using http = await startHttp({ routes: noteRoutes, settings: { apiRateLimit: 1 } })
+      const first = await http.request('GET', path)
+      expect(first.status).not.toBe(429)
+      expect(first.headers['cache-control']).toBe('no-store')
+      expect((await http.request('GET', path)).status).toBe(429)
+    },
+  )
 
   test('the neighbours of one IPv6 network share a count', async () => {
     await using http = await startHttp({ routes: noteRoutes, settings: { apiRateLimit: 1 } })
@@ -385,6 +429,17 @@ describe('the access log', () => {
     await expect(answer).rejects.toThrow()
     await expect.poll(() => http.log.records.map((line) => line.message)).toEqual(['GET /api/v1/slow aborted'])
     expect(http.log.records[0]?.fields.client).toBe('127.0.0.1')
+  })
+
+  test('a client that hangs up while it sends is no fault of ours', async () => {
+    await using http = await startHttp({ routes: noteRoutes })
+    const socket = connect(Number(new URL(http.url).port), '127.0.0.1')
+    socket.write('POST /api/v1/notes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n')
+    socket.write('Content-Length: 9\r\nExpect: 100-continue\r\n\r\n')
+    await once(socket, 'data') // the server waits for the body
+    socket.destroy()
+    await expect.poll(() => http.log.records.map((line) => line.message)).toEqual(['POST /api/v1/notes aborted'])
+    expect(http.log.records.map((line) => line.level)).toEqual(['INFO'])
   })
 
   test('an address nobody can read is noted too', async () => {

@@ -11,7 +11,8 @@ import type { Guard } from './guard.ts'
 import { acceptJsonBodies } from './json-body.ts'
 import { WebUi } from './web-ui.ts'
 
-const JSON_BODY_LIMIT_BYTES = 1024 * 1024
+/** What is parsed in one go, on the event loop: a hostile body of this size takes it some milliseconds. */
+const JSON_BODY_LIMIT_BYTES = 64 * 1024
 /** Longer than any id or name that stands in a path. */
 const MAX_PARAM_LENGTH = 256
 
@@ -37,7 +38,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     // An address the router cannot read never reaches the hook below.
     frameworkErrors: (error, request, reply) => {
       edge.begin(request, reply)
-      edge.sendError(error, request, reply)
+      edge.sendError(edge.refusal(request, reply) ?? error, request, reply)
     },
   })
   // biome-ignore lint/suspicious/noExplicitAny: Fastify wants the slot declared before the first request fills it
@@ -45,7 +46,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   // Of the kind that calls back: the kind that promises costs each request some microseconds more.
   app.addHook('onRequest', (request, reply, done) => {
     edge.begin(request, reply)
-    if (!edge.answeredPreflight(request, reply)) done(edge.refusalByLimit(request))
+    if (!edge.answeredPreflight(request, reply)) done(edge.refusal(request, reply))
   })
   acceptJsonBodies(app)
   const webUi = new WebUi(parts.settings)

@@ -1,5 +1,5 @@
-import { chmod, rm } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { chmod, lstat, rm } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -9,7 +9,6 @@ const RETRY_FOR_MS = 30_000
 const RETRY_EVERY_MS = 500
 /** Above the idle time of common proxies, so that it is they who close a connection, never we under their next request. */
 const KEEP_ALIVE_MS = 72_000
-const IDLE_SWEEP_MS = 50
 
 export type Address = { readonly host: string; readonly port: number } | { readonly socketPath: string }
 
@@ -17,10 +16,13 @@ export type Address = { readonly host: string; readonly port: number } | { reado
 export class ListenError extends Error {
   override readonly name = 'ListenError'
   readonly retryable: boolean
+  /** Which settings say where to listen. */
+  readonly settings: string
 
-  constructor(message: string, options: { retryable: boolean; cause: unknown }) {
-    super(message, { cause: options.cause })
+  constructor(address: Address, reason: string, options: { retryable: boolean; cause?: unknown }) {
+    super(`${inWords(address)} ${reason}`, { cause: options.cause })
     this.retryable = options.retryable
+    this.settings = 'socketPath' in address ? 'SVCD_SOCKET' : 'SVCD_LISTEN or SVCD_PORT'
   }
 }
 
@@ -30,23 +32,48 @@ export class Listener {
   readonly #clock: Clock
   readonly #log: Logger
 
+  /** Requests under way. */
+  readonly #answering = new Set<ServerResponse>()
+  #closing = false
+
   constructor({ handler, clock, log }: { handler: RequestListener; clock: Clock; log: Logger }) {
-    this.#server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler)
+    this.#server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+      this.#answering.add(response)
+      response.once('close', () => this.#answered(response))
+      if (this.#closing) response.shouldKeepAlive = false
+      handler(request, response)
+    })
     this.#clock = clock
     this.#log = log
   }
 
-  async listen(address: Address): Promise<void> {
-    if ('socketPath' in address) await clearStaleSocket(address.socketPath)
+  /** Resolves once the address is ours. `ending` gives up waiting for one that is in use. */
+  async listen(address: Address, ending?: AbortSignal): Promise<void> {
+    if ('socketPath' in address) await clearStaleSocket(address)
     const untilMs = this.#clock.nowMs() + RETRY_FOR_MS
     for (let waiting = false; ; waiting = true) {
       const failure = await this.#tryListen(address)
       if (!failure) break
       if (failure.code !== 'EADDRINUSE' || this.#clock.nowMs() >= untilMs) throw listenError(address, failure)
       if (!waiting) this.#log.warning(`${inWords(address)} is in use; trying again for ${RETRY_FOR_MS / 1000} s`)
-      await new Promise<void>((resolve) => this.#clock.after(RETRY_EVERY_MS, resolve))
+      await this.#pause(ending)
     }
     if ('socketPath' in address) await chmod(address.socketPath, 0o600)
+  }
+
+  #pause(ending: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        cancel()
+        reject(ending?.reason)
+      }
+      const cancel = this.#clock.after(RETRY_EVERY_MS, () => {
+        ending?.removeEventListener('abort', giveUp)
+        resolve()
+      })
+      if (ending?.aborted) giveUp()
+      else ending?.addEventListener('abort', giveUp, { once: true })
+    })
   }
 
   #tryListen(address: Address): Promise<NodeJS.ErrnoException | undefined> {
@@ -70,16 +97,26 @@ export class Listener {
   /** Takes no more connections, lets requests under way finish for `graceMs`, then ends what is left. */
   async close(graceMs: number): Promise<void> {
     if (!this.#server.listening) return
+    this.#closing = true
+    for (const response of this.#answering) response.shouldKeepAlive = false
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    // A connection that has answered its last request stays open for the next one; nobody may wait for that.
-    const sweep = setInterval(() => this.#server.closeIdleConnections(), IDLE_SWEEP_MS)
     const cancel = this.#clock.after(graceMs, () => {
       this.#log.warning('requests were still under way at the end of the grace time; ending them')
       this.#server.closeAllConnections()
     })
+    this.#endIfDone()
     await closed
-    clearInterval(sweep)
     cancel()
+  }
+
+  #answered(response: ServerResponse): void {
+    this.#answering.delete(response)
+    if (this.#closing) this.#endIfDone()
+  }
+
+  /** What is open then is idle, or has sent half a request: nobody waits for either. */
+  #endIfDone(): void {
+    if (this.#answering.size === 0) this.#server.closeAllConnections()
   }
 }
 
@@ -87,30 +124,36 @@ const inWords = (address: Address): string =>
   'socketPath' in address ? `The socket ${address.socketPath}` : `${address.host}:${address.port}`
 
 function listenError(address: Address, cause: NodeJS.ErrnoException): ListenError {
-  const place = inWords(address)
   switch (cause.code) {
     case 'EADDRINUSE':
-      return new ListenError(`${place} is in use by another program`, { retryable: true, cause })
+      return new ListenError(address, 'is in use by another program', { retryable: true, cause })
     case 'EACCES':
-      return new ListenError(`${place}: this user may not listen there`, { retryable: false, cause })
+      return new ListenError(address, 'is not for this user to listen on', { retryable: false, cause })
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new ListenError(`${place}: this machine does not have that address`, { retryable: false, cause })
+      return new ListenError(address, 'is not an address of this machine', { retryable: false, cause })
     default:
-      return new ListenError(`${place}: cannot listen there (${cause.code})`, { retryable: false, cause })
+      return new ListenError(address, `cannot be listened on (${cause.code})`, { retryable: false, cause })
   }
 }
 
-/** A socket file outlives a killed server. It is in the way only when nobody answers behind it. */
-async function clearStaleSocket(path: string): Promise<void> {
-  const answered = await new Promise<boolean>((resolve) => {
-    const probe = connect(path, () => {
+/** A socket file outlives a killed server. It may go only when it is a socket, and nobody answers behind it. */
+async function clearStaleSocket(address: { readonly socketPath: string }): Promise<void> {
+  const { socketPath } = address
+  const file = await lstat(socketPath).catch(() => undefined)
+  if (!file) return
+  if (!file.isSocket()) throw new ListenError(address, 'is a file that is no socket', { retryable: false })
+  const failure = await connectionFailure(socketPath)
+  if (failure === 'ECONNREFUSED') await rm(socketPath)
+  else throw new ListenError(address, 'is in use by another server', { retryable: true })
+}
+
+/** Why nobody can be reached there; undefined when somebody can. */
+function connectionFailure(socketPath: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const probe = connect(socketPath, () => {
       probe.destroy()
-      resolve(true)
-    }).on('error', () => resolve(false))
+      resolve(undefined)
+    }).on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
   })
-  if (answered) {
-    throw new ListenError(`The socket ${path} is in use by another server`, { retryable: true, cause: undefined })
-  }
-  await rm(path, { force: true })
 }

@@ -2,9 +2,12 @@ import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from '../kernel/logger.ts'
 import type { RequestFacts } from '../kernel/route.ts'
-import { effectiveAddress, inList, plainAddress, proxyList } from './client-address.ts'
+import { effectiveAddress, inList, isLoopback, plainAddress, proxyList } from './client-address.ts'
 import type { EdgeSettings } from './edge-settings.ts'
-import { externalUrl } from './hosting-address.ts'
+import { externalUrl, hostName, isLoopbackName } from './hosting-address.ts'
+
+/** Whoever adds one of these speaks for somebody else. */
+const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,6 +41,22 @@ export class FactsFactory {
   }
 }
 
+/**
+ * The path as the router reads it: without query, without the `http://host` a proxy may write, percent-decoded. Every
+ * rule that looks at a path must see what the router sees, or `/%61pi` would slip past those for `/api`.
+ */
+export function pathOf(url: string): string {
+  const question = url.indexOf('?')
+  const raw = question === -1 ? url : url.slice(0, question)
+  if (raw.startsWith('/') && !raw.includes('%')) return raw
+  const path = raw.startsWith('/') ? raw : (URL.parse(raw)?.pathname ?? raw)
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
 /** Worked out when asked for: most requests need only a few of them. */
 export class HttpRequestFacts implements RequestFacts {
   readonly id: string
@@ -51,10 +70,9 @@ export class HttpRequestFacts implements RequestFacts {
   #log: Logger | undefined
 
   constructor(request: FastifyRequest, settings: EdgeSettings, isTrusted: (address: string) => boolean, log: Logger) {
-    const question = request.url.indexOf('?')
     this.id = request.id
     this.method = request.method
-    this.path = question === -1 ? request.url : request.url.slice(0, question)
+    this.path = pathOf(request.url)
     this.#request = request
     this.#settings = settings
     this.#isTrusted = isTrusted
@@ -95,6 +113,18 @@ export class HttpRequestFacts implements RequestFacts {
   get log(): Logger {
     this.#log ??= this.#rootLog.child('request', { request_id: this.id })
     return this.#log
+  }
+
+  /**
+   * Whether somebody on this machine asks for himself: through the private socket, or from a loopback address with no
+   * trace of a proxy, and under a loopback name (a page elsewhere can point its own name at us).
+   */
+  get isFromThisMachine(): boolean {
+    const { headers, socket } = this.#request
+    if (this.#peer === undefined) return !socket.destroyed
+    const peer = plainAddress(this.#peer)
+    const proxied = PROXY_HEADERS.some((name) => headers[name] !== undefined)
+    return peer !== undefined && isLoopback(peer) && !proxied && isLoopbackName(hostName(headers.host ?? ''))
   }
 
   get #proxySpeaks(): boolean {

@@ -112,6 +112,7 @@ test.each(['/../outside.txt', '/%2e%2e/outside.txt', '/assets/..%2f..%2foutside.
     await using http = await start()
     const answer = await http.request('GET', path, { headers: browser })
     expect(answer.text).not.toMatch(/not yours|SECRET/)
+    expect(answer.status).toBeLessThan(500)
   },
 )
 
@@ -120,6 +121,25 @@ test('the page finds its files from any address, also below the path a proxy off
   expect((await http.request('GET', '/deep/link', { headers: browser })).text).toContain('<base href="/">')
   const forwarded = { ...browser, 'x-forwarded-prefix': '/svc' }
   expect((await http.request('GET', '/', { headers: forwarded })).text).toContain('<base href="/svc/">')
+})
+
+test('nobody learns from the answer whether a file is elsewhere on the machine', async () => {
+  await using http = await start()
+  for (const path of ['/../outside.txt', '/../nowhere.txt', '/../../../../etc/resolv.conf', '/.vite/manifest.json']) {
+    expect((await http.request('GET', path)).status, path).toBe(404)
+  }
+})
+
+test('conditions and ranges that do not fit are no fault of ours', async () => {
+  await using http = await start()
+  const asset = '/assets/app-1a2b3c.js'
+  expect((await http.request('GET', asset, { headers: { 'if-match': '"other"' } })).status).toBe(409)
+  expect((await http.request('GET', asset, { headers: { range: 'bytes=9999-' } })).status).toBe(200)
+})
+
+test('an encoded address of the API is not the page', async () => {
+  await using http = await start()
+  expect((await http.request('GET', '/%61pi/v1/nothing', { headers: browser })).status).toBe(404)
 })
 
 test('a new build is served without a restart', async () => {

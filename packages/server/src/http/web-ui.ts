@@ -10,6 +10,8 @@ import { pageHeaders } from './security-headers.ts'
 const NOT_THE_UI = /^\/(?:api|ws|hosted|llm-proxy|health|audit|empty|metrics|test)(?:\/|$)/
 /** The build puts a digest of its content into the name of everything below `assets/`, so it can be kept for ever. */
 const HASHED = /^\/assets\//
+/** Names as the build makes them; above all no segment that starts with a dot. Nothing else is looked for on the disk. */
+const ASSET_PATH = /^(?:\/[\w-][\w.-]*)+$/
 const ONE_YEAR_MS = 365 * 24 * 3600 * 1000
 /** Stands in the built page where each answer's own nonce goes. */
 const NONCE_MARK = '__SVC_STYLE_NONCE__'
@@ -39,10 +41,11 @@ export class WebUi {
   }
 
   async #sendFile(path: string, root: string, reply: FastifyReply): Promise<boolean> {
+    if (!ASSET_PATH.test(path)) return false
     const file = await stat(join(root, path)).catch(() => undefined)
     if (!file?.isFile()) return false
     const hashed = HASHED.test(path)
-    await reply.sendFile(path, root, { maxAge: hashed ? ONE_YEAR_MS : 0, immutable: hashed, dotfiles: 'deny' })
+    await reply.sendFile(path, root, { maxAge: hashed ? ONE_YEAR_MS : 0, immutable: hashed, acceptRanges: false })
     return true
   }
 

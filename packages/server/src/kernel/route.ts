@@ -40,6 +40,8 @@ export interface RequestFacts {
   readonly path: string
   /** The person's address: the peer's, or what a trusted proxy reports. */
   readonly clientAddress: string | undefined
+  /** Asked on the machine the server runs on, by nobody in between. */
+  readonly isFromThisMachine: boolean
   readonly userAgent: string | undefined
   readonly referer: string | undefined
   /** Where a browser finds this server; safe to put into links. Ends without a slash. */
@@ -85,7 +87,7 @@ export interface RouteRow<A extends Access, P, Q, B, R> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
-  /** Larger request bodies are refused with 413. Default: 1 MiB. */
+  /** Larger request bodies are refused with 413. Default: 64 KiB. */
   readonly bodyLimitBytes?: number
   /** The shape of the 200 answer. */
   readonly reply: R

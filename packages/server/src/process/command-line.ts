@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util'
 
 /** What the command line asks for. */
 export type Command =
-  | { readonly name: 'serve' | 'settings'; readonly config: string | undefined }
+  | { readonly name: 'serve'; readonly config: string | undefined }
+  | { readonly name: 'settings'; readonly config: string | undefined }
   | { readonly name: 'backup'; readonly config: string | undefined; readonly file: string }
   | { readonly name: 'help' }
 

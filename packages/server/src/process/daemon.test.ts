@@ -1,11 +1,15 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { DaemonProcess, daemonEnv, scratchFolder, startDaemon } from '../testing/start-daemon.ts'
 import { rawRequest } from '../testing/start-http.ts'
+
+/** Far more than the kernel keeps for a connection. */
+const LARGE_BYTES = 64 * 1024 * 1024
 
 describe('a start that cannot work', () => {
   test.each<[string, Record<string, string | undefined>, string[]]>([
@@ -48,6 +52,31 @@ describe('a start that cannot work', () => {
     expect(daemon.stderr).toContain('svcd --help')
   })
 
+  test('a socket path that names a file of yours: exit 78, and the file is still there', async () => {
+    const folder = await scratchFolder()
+    const precious = join(folder, 'precious.db')
+    await writeFile(precious, 'precious')
+    const daemon = new DaemonProcess({ ...daemonEnv(folder), SVCD_SOCKET: precious })
+    expect(await daemon.exit()).toBe(78)
+    expect(daemon.stderr).toContain('is a file that is no socket; check SVCD_SOCKET')
+    expect(await readFile(precious, 'utf8')).toBe('precious')
+  })
+
+  test.each(['SVCD_STATE_DIR', 'SVCD_DATA_DIR'])('a %s that cannot be written: exit 3, naming it', async (name) => {
+    const daemon = new DaemonProcess({ ...daemonEnv(await scratchFolder()), [name]: '/proc/self/fd' })
+    expect(await daemon.exit()).toBe(3)
+    expect(daemon.stderr).toContain(`${name}: the directory /proc/self/fd cannot be used`)
+  })
+
+  test('an instance id that is none: exit 3, because it can be restored', async () => {
+    const folder = await scratchFolder()
+    await mkdir(join(folder, 'data'))
+    await writeFile(join(folder, 'data/instance-id'), '')
+    const daemon = new DaemonProcess(daemonEnv(folder))
+    expect(await daemon.exit()).toBe(3)
+    expect(daemon.stderr).toContain('does not hold an instance id')
+  })
+
   test('a database that is none: exit 3, because another try may find it restored', async () => {
     const folder = await scratchFolder()
     await mkdir(join(folder, 'data'))
@@ -78,7 +107,7 @@ describe('a start that cannot work', () => {
     await startDaemon(folder)
     const second = new DaemonProcess({ ...daemonEnv(folder), SVCD_DATA_DIR: join(folder, 'other-data') })
     expect(await second.exit()).toBe(1)
-    expect(second.stderr).toContain('in use by another server')
+    expect(second.stderr).toContain('in use by another server; stop it, or change SVCD_SOCKET')
   })
 })
 
@@ -110,12 +139,11 @@ describe('a running server', () => {
 
   test('TERM lets a request under way finish, takes no new one, cleans up and exits 0', async () => {
     const folder = await scratchFolder()
-    const { daemon, port, request } = await startDaemon(folder)
-    const half = await halfSentRequest(port)
+    const { daemon, request, finish } = await slowDownload(folder)
     daemon.kill('SIGTERM')
     await expect.poll(() => daemon.stderr).toContain('stopping (signal:SIGTERM)')
     await expect(request('GET', '/health')).rejects.toThrow('ECONNREFUSED')
-    expect(await half.finish()).toContain('405 Method Not Allowed')
+    expect(await finish()).toBe(LARGE_BYTES)
     expect(await daemon.exit()).toBe(0)
     expect(existsSync(join(folder, 'state/svcd.sock'))).toBe(false)
     const { instance } = { instance: (await readFile(join(folder, 'data/instance-id'), 'utf8')).trim() }
@@ -129,13 +157,52 @@ describe('a running server', () => {
   })
 
   test('a second signal does not wait any longer', async () => {
-    const { daemon, port } = await startDaemon(await scratchFolder())
-    await halfSentRequest(port)
+    const { daemon } = await slowDownload(await scratchFolder())
     daemon.kill('SIGTERM')
     await expect.poll(() => daemon.stderr).toContain('stopping')
     daemon.kill('SIGTERM')
     expect(await daemon.exit()).toBe(1)
     expect(daemon.stderr).toContain('forces the end')
+  })
+
+  test('half a request does not hold up the stop', async () => {
+    const { daemon, port } = await startDaemon(await scratchFolder(), { SVCD_QUIESCE_TIMEOUT: '600' })
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write('GET /health HTTP/1.1\r\nHost:')
+    daemon.kill('SIGTERM')
+    expect(await daemon.exit()).toBe(0)
+  })
+
+  test('told to stop while it waits for its address, it leaves nothing behind', async () => {
+    const folder = await scratchFolder()
+    const { port } = await startDaemon(await scratchFolder())
+    const waiting = new DaemonProcess({ ...daemonEnv(folder), SVCD_PORT: String(port) })
+    await expect.poll(() => waiting.stderr).toContain('is in use; trying again')
+    waiting.kill('SIGTERM')
+    expect(await waiting.exit()).toBe(0)
+    expect(await readdir(join(folder, 'state'))).toEqual([])
+  })
+
+  test('no signal is lost or deadly at any moment of the start', async () => {
+    for (const path of ['state', 'data/instance-id', 'data/svc.db', 'state/svcd.sock']) {
+      const folder = await scratchFolder()
+      const daemon = new DaemonProcess({ ...daemonEnv(folder), SVCD_PORT: '' })
+      await expect.poll(() => existsSync(join(folder, path)), { interval: 1 }).toBe(true)
+      daemon.kill('SIGHUP')
+      await expect.poll(() => daemon.stderr, { message: path }).toContain('reloaded')
+      daemon.kill('SIGTERM')
+      expect(await daemon.exit(), path).toBe(0)
+    }
+  })
+
+  test('a reader of its output that goes away does not end it', async () => {
+    const folder = await scratchFolder()
+    const daemon = new DaemonProcess({ ...daemonEnv(folder), SVCD_PORT: '' })
+    daemon.child.stdout?.destroy()
+    await expect.poll(() => daemon.stderr).toContain('listening')
+    daemon.kill('SIGTERM')
+    expect(await daemon.exit()).toBe(0)
   })
 
   test('kill -9 leaves nothing in the way of the next start', async () => {
@@ -215,6 +282,28 @@ describe('reload by HUP', () => {
   })
 })
 
+test('a reload and a stop at the same time both get their audit row', async () => {
+  const folder = await scratchFolder()
+  const { daemon } = await startDaemon(folder)
+  daemon.kill('SIGHUP')
+  daemon.kill('SIGTERM')
+  expect(await daemon.exit()).toBe(0)
+  expect(daemon.stderr).not.toContain('ERROR')
+})
+
+test('a reload whose file went missing is refused, and the server goes on', async () => {
+  const folder = await scratchFolder()
+  const file = join(folder, 'own.yaml')
+  await writeFile(file, 'product_name: Workbench\n')
+  const daemon = new DaemonProcess(daemonEnv(folder), ['--config', file])
+  await expect.poll(() => daemon.stderr).toContain('listening')
+  await rm(file)
+  daemon.kill('SIGHUP')
+  await expect.poll(() => daemon.stderr).toContain('the last good configuration stays in effect')
+  daemon.kill('SIGTERM')
+  expect(await daemon.exit()).toBe(0)
+})
+
 describe('commands beside the server', () => {
   test('settings prints each value with its source and masks secrets', async () => {
     const folder = await scratchFolder()
@@ -251,22 +340,23 @@ describe('commands beside the server', () => {
   })
 })
 
-/** A request whose body is still on its way, so that the server has to wait for it. */
-async function halfSentRequest(port: number): Promise<{ finish(): Promise<string> }> {
-  const socket = connect(port, '127.0.0.1')
-  let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk
-  })
-  socket.on('error', () => undefined)
-  socket.write('POST /api/v1/version HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n')
-  socket.write('Content-Length: 2\r\nExpect: 100-continue\r\n\r\n')
-  await expect.poll(() => received).toContain('100 Continue') // the server has the request in hand
+/** A server with a file too large for any socket buffer, and a client that has read only the beginning of it. */
+async function slowDownload(folder: string) {
+  const ui = join(folder, 'ui')
+  await mkdir(join(ui, 'assets'), { recursive: true })
+  await writeFile(join(ui, 'assets/large-1234.bin'), Buffer.alloc(LARGE_BYTES))
+  const server = await startDaemon(folder, { SVCD_FRONTEND_DIR: ui })
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('GET /assets/large-1234.bin HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(socket, 'readable')
   return {
-    finish() {
-      const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(received)))
-      socket.write('{}')
-      return closed
+    ...server,
+    /** Reads the rest; answers how much came after the headers. */
+    async finish(): Promise<number> {
+      const chunks: Buffer[] = []
+      for await (const chunk of socket) chunks.push(chunk)
+      const answer = Buffer.concat(chunks)
+      return answer.length - answer.indexOf('\r\n\r\n') - 4
     },
   }
 }

@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** A directory of ours cannot be made or written. `message` is a sentence for the operator. */
@@ -14,10 +14,16 @@ export class DataDirectoryInUse extends Error {
 
 /** Makes a directory that only its owner may look into. */
 export async function makePrivateDirectory(path: string, setting: string): Promise<void> {
+  await orUnusable(setting, path, () => mkdir(path, { recursive: true, mode: 0o700 }))
+}
+
+/** Does `work` in a directory; a failure becomes a sentence that names the setting. */
+export async function orUnusable<T>(setting: string, path: string, work: () => Promise<T>): Promise<T> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    return await work()
   } catch (cause) {
-    throw new DirectoryUnusable(`${setting}: the directory ${path} cannot be made (${errorCode(cause)})`, { cause })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new DirectoryUnusable(`${setting}: the directory ${path} cannot be used: ${reason}`, { cause })
   }
 }
 
@@ -53,8 +59,15 @@ export class DataDirectoryLock {
       )
       throw new DataDirectoryInUse(`Another svcd${holder} is using the data directory ${dataDir}; stop it first`)
     }
-    await chmod(path, 0o600)
-    await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
+    try {
+      await chmod(path, 0o600)
+      await orUnusable('SVCD_STATE_DIR', dirname(pidFile), () =>
+        writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 }),
+      )
+    } catch (error) {
+      lock.close()
+      throw error
+    }
     return new DataDirectoryLock(lock, pidFile)
   }
 
@@ -63,6 +76,3 @@ export class DataDirectoryLock {
     this.#lock.close()
   }
 }
-
-const errorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'

@@ -30,8 +30,7 @@ export function startFailure(error: unknown): { code: number; message: string } 
   }
   if (error instanceof ListenError) {
     const code = error.retryable ? exitCodes.conflict : exitCodes.configuration
-    const advice = error.retryable ? 'stop it, or set SVCD_PORT to another port' : 'check SVCD_LISTEN and SVCD_PORT'
-    return { code, message: `${error.message}; ${advice}` }
+    return { code, message: `${error.message}; ${error.retryable ? 'stop it, or change' : 'check'} ${error.settings}` }
   }
   if (error instanceof DataDirectoryInUse) return { code: exitCodes.conflict, message: error.message }
   if (error instanceof StorageUnavailable || error instanceof BackupFailed || error instanceof DirectoryUnusable) {

@@ -13,5 +13,7 @@ export function logSettings({ logging }: Settings, instance: string): LogSetting
 export function secretsIn(value: unknown): string[] {
   if (value instanceof Secret) return [value.reveal()]
   if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(secretsIn)
+  // A Map or Set has its content out of reach of `Object.values`.
+  const parts = value instanceof Map || value instanceof Set ? [...value.values()] : Object.values(value)
+  return parts.flatMap(secretsIn)
 }

@@ -9,8 +9,8 @@ import { Listener } from '../http/listener.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { Logging } from '../logging/logging.ts'
 import type { Storage } from '../storage/storage.ts'
-import { DataDirectoryLock, makePrivateDirectory } from './directories.ts'
-import { exitCodes, startFailure } from './exit-codes.ts'
+import { DataDirectoryLock, makePrivateDirectory, orUnusable } from './directories.ts'
+import { startFailure } from './exit-codes.ts'
 import { logSettings, secretsIn } from './log-settings.ts'
 import { openStorage } from './open-storage.ts'
 
@@ -31,12 +31,15 @@ export interface Daemon {
 }
 
 /** From the environment to a listening server. What was opened on the way is closed again when a later step fails. */
-export async function serve(load: () => Promise<LoadedSettings>): Promise<{ daemon: Daemon; logging: Logging }> {
+export async function serve(
+  load: () => Promise<LoadedSettings>,
+  ending: AbortSignal,
+): Promise<{ daemon: Daemon; logging: Logging }> {
   const loaded = await load()
   const { directories } = loaded.settings
   await makePrivateDirectory(directories.stateDir, 'SVCD_STATE_DIR')
   await makePrivateDirectory(directories.dataDir, 'SVCD_DATA_DIR')
-  const instance = await instanceId(directories.dataDir)
+  const instance = await orUnusable('SVCD_DATA_DIR', directories.dataDir, () => instanceId(directories.dataDir))
   const secrets = { all: secretsIn(loaded.settings) }
   const logging = new Logging({
     ...logSettings(loaded.settings, instance),
@@ -51,19 +54,20 @@ export async function serve(load: () => Promise<LoadedSettings>): Promise<{ daem
   })
   try {
     for (const warning of loaded.warnings) log.warning(warning)
-    const daemon = await start(holder, logging, instance)
+    const daemon = await start(holder, logging, instance, ending)
     return { daemon, logging }
   } catch (error) {
     // Beside the sentence on standard error, so that the log file of an unattended server has the reason too.
     const failure = startFailure(error)
     if (failure) log.error(`cannot start: ${failure.message}`, { exit_code: failure.code })
+    else if (ending.aborted) log.info('told to stop before the start was done')
     else log.critical('cannot start', { error })
     await logging.close()
     throw error
   }
 }
 
-async function start(holder: SettingsHolder, logging: Logging, instance: string): Promise<Daemon> {
+async function start(holder: SettingsHolder, logging: Logging, instance: string, ending: AbortSignal): Promise<Daemon> {
   const log = logging.root
   const settings = holder.current()
   await using undo = new AsyncDisposableStack()
@@ -78,7 +82,7 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string)
   const app = await createApp(() => holder.current(), ports)
   undo.defer(() => app.stop())
   await app.start()
-  const listeners = await listen(app, holder, log)
+  const listeners = await listen(app, holder, { log, ending })
   undo.defer(async () => {
     await Promise.all(listeners.map((listener) => listener.close(0)))
   })
@@ -94,21 +98,24 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string)
   return daemon({ app, holder, logging, listeners, lock, storage, instance, url, lost: lost.promise })
 }
 
-async function listen(app: App, holder: SettingsHolder, log: Logging['root']): Promise<Listener[]> {
+/** The browser's address first: it may have to be waited for, and nothing should be answered before all is. */
+async function listen(
+  app: App,
+  holder: SettingsHolder,
+  { log, ending }: { log: Logging['root']; ending: AbortSignal },
+): Promise<Listener[]> {
   const { socket, listen: host, port } = holder.current().network
-  const parts = { handler: app.http.routing, clock: systemClock, log: log.child('listener') }
   await makePrivateDirectory(dirname(socket), 'SVCD_SOCKET')
-  const privateSocket = new Listener(parts)
-  await privateSocket.listen({ socketPath: socket })
-  if (port === undefined) return [privateSocket]
-  const browser = new Listener(parts)
-  try {
-    await browser.listen({ host, port })
-  } catch (error) {
-    await privateSocket.close(0)
-    throw error
+  await using opened = new AsyncDisposableStack()
+  const listeners: Listener[] = []
+  for (const address of [...(port === undefined ? [] : [{ host, port }]), { socketPath: socket }]) {
+    const listener = new Listener({ handler: app.http.routing, clock: systemClock, log: log.child('listener') })
+    await listener.listen(address, ending)
+    opened.defer(() => listener.close(0))
+    listeners.push(listener)
   }
-  return [privateSocket, browser]
+  opened.move()
+  return listeners
 }
 
 function browserUrl(holder: SettingsHolder): string | undefined {
@@ -132,24 +139,32 @@ function daemon(parts: {
   const log = logging.root
   const own = { targetType: 'app', targetId: instance } as const
   const startedMs = systemClock.nowMs()
+  let lastReload = Promise.resolve()
+
+  async function reload(): Promise<void> {
+    try {
+      const { changed, needsRestart, warnings } = await holder.reload()
+      for (const warning of warnings) log.warning(warning)
+      if (needsRestart.length > 0) log.warning(`changed, but only a restart applies it: ${needsRestart.join(', ')}`)
+      log.info(changed.length > 0 ? `reloaded; changed: ${changed.join(', ')}` : 'reloaded; nothing changed')
+      await app.audit.recordOwn({ ...own, event: 'app.reload', detail: { source: 'SIGHUP', changed } })
+    } catch (error) {
+      const denied = 'not reloaded, the last good configuration stays in effect'
+      if (error instanceof ConfigError) log.error(`${denied}. ${error.message.replaceAll(/\n\s*/g, ' ')}`)
+      else log.error(denied, { error })
+    }
+  }
+
   return {
     url,
     lost,
-    async reload() {
-      try {
-        const { changed, needsRestart, warnings } = await holder.reload()
-        for (const warning of warnings) log.warning(warning)
-        if (needsRestart.length > 0) log.warning(`changed, but only a restart applies it: ${needsRestart.join(', ')}`)
-        log.info(changed.length > 0 ? `reloaded; changed: ${changed.join(', ')}` : 'reloaded; nothing changed')
-        await app.audit.recordOwn({ ...own, event: 'app.reload', detail: { trigger: 'sighup', changed } })
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error
-        const reason = error.message.replaceAll(/\n\s*/g, ' ')
-        log.error(`not reloaded, the last good configuration stays in effect. ${reason}`)
-      }
+    reload() {
+      lastReload = lastReload.then(reload)
+      return lastReload
     },
     async stop(reason) {
       log.info(`stopping (${reason})`)
+      await lastReload // its audit row needs the storage
       const graceMs = holder.current().network.quiesceTimeoutSeconds * 1000
       await Promise.all(listeners.map((listener) => listener.close(graceMs)))
       await app.stop()
@@ -162,43 +177,4 @@ function daemon(parts: {
       await logging.close()
     },
   }
-}
-
-/** Runs until a signal ends it; answers the exit code. */
-export async function runDaemon(load: () => Promise<LoadedSettings>, ready: (url: string) => void): Promise<number> {
-  // From the first moment on: unhandled, even HUP would end a process that is still starting.
-  let hungUp = false
-  let act = (signal: NodeJS.Signals): void => {
-    if (signal === 'SIGHUP') hungUp = true
-    else process.exit(exitCodes.stopped) // nothing is served yet, so there is nothing to finish
-  }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => act(signal))
-
-  const { daemon, logging } = await serve(load)
-  const log = logging.root
-  return new Promise((resolve) => {
-    const fail = (error: unknown) => {
-      log.critical('an uncaught fault ends the process', { error })
-      logging.flushSync()
-      resolve(exitCodes.fault)
-    }
-    let stopping = false
-    const stop = (signal: 'SIGTERM' | 'SIGINT') => {
-      if (stopping) {
-        log.warning(`a second ${signal} forces the end`)
-        logging.flushSync()
-        return resolve(exitCodes.conflict)
-      }
-      stopping = true
-      daemon.stop(`signal:${signal}`).then(() => resolve(exitCodes.stopped), fail)
-    }
-    const reload = () => {
-      if (!stopping) daemon.reload().catch(fail)
-    }
-    act = (signal) => (signal === 'SIGTERM' || signal === 'SIGINT' ? stop(signal) : reload())
-    process.on('uncaughtException', fail).on('unhandledRejection', fail)
-    void daemon.lost.then(fail)
-    if (hungUp) reload()
-    if (daemon.url) ready(daemon.url)
-  })
 }

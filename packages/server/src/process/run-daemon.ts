@@ -1,0 +1,45 @@
+import type { LoadedSettings } from '../config/load-settings.ts'
+import { exitCodes } from './exit-codes.ts'
+import { serve } from './serve.ts'
+import type { Signals } from './signals.ts'
+
+/** Runs the server until a signal or a fault ends it; answers the exit code. */
+export async function runDaemon(
+  load: () => Promise<LoadedSettings>,
+  signals: Signals,
+  ready: (url: string) => void,
+): Promise<number> {
+  let served: Awaited<ReturnType<typeof serve>>
+  try {
+    served = await serve(load, signals.ending)
+  } catch (error) {
+    if (signals.ending.aborted) return exitCodes.stopped
+    throw error
+  }
+  const { daemon, logging } = served
+  const log = logging.root
+  return new Promise((resolve) => {
+    const fail = (error: unknown) => {
+      log.critical('an uncaught fault ends the process', { error })
+      logging.flushSync()
+      resolve(exitCodes.fault)
+    }
+    let stopping = false
+    const stop = (signal: 'SIGTERM' | 'SIGINT') => {
+      if (stopping) {
+        log.warning(`a second ${signal} forces the end`)
+        logging.flushSync()
+        return resolve(exitCodes.conflict)
+      }
+      stopping = true
+      daemon.stop(`signal:${signal}`).then(() => resolve(exitCodes.stopped), fail)
+    }
+    process.on('uncaughtException', fail).on('unhandledRejection', fail)
+    void daemon.lost.then(fail)
+    signals.handle((signal) => {
+      if (signal !== 'SIGHUP') stop(signal)
+      else if (!stopping) daemon.reload().catch(fail)
+    })
+    if (daemon.url && !stopping) ready(daemon.url)
+  })
+}
