@@ -10,6 +10,7 @@ import { Listener } from '@svc/server/http/listener'
 import { systemClock } from '@svc/server/kernel/clock'
 import { route } from '@svc/server/kernel/route'
 import { Logging } from '@svc/server/logging/logging'
+import { edgeDefaults } from '@svc/server/testing/start-http'
 import fastify from 'fastify'
 import { z } from 'zod'
 
@@ -47,22 +48,7 @@ const row = route({
   reply: Me,
   handle: ({ caller }) => ({ ...answer, email: caller.email }),
 })
-const settings = {
-  listen: '127.0.0.1',
-  port: undefined,
-  tlsHostname: undefined,
-  hostingHostname: undefined,
-  hostingProto: undefined,
-  hostingBasePath: undefined,
-  apiRateLimit: 1_000_000_000, // counted, never reached
-  trustedProxyCidrs: ['127.0.0.1', '::1'],
-  rejectProxyHeaders: false,
-  corsOrigins: undefined,
-  cspConnectOrigins: [],
-  frontendDir: undefined,
-  logoUrl: undefined,
-  metricsToken: undefined,
-}
+const settings = { ...edgeDefaults, apiRateLimit: 1_000_000_000 } // counted, never reached
 const metrics = new Metrics({
   build: { version: 'bench', commit: 'bench' },
   instanceId: 'bench',

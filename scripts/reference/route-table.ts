@@ -20,13 +20,12 @@ const standIns: Ports = {
       return refuse('storage.db')
     },
     transaction: () => refuse('storage.transaction'),
-    backup: () => refuse('storage.backup'),
     close: () => refuse('storage.close'),
   },
   clock: { nowMs: () => refuse('clock.nowMs'), after: () => refuse('clock.after') },
   log: silent,
   instanceId: '',
-  build: { version: '', commit: '', built_at: null },
+  build: () => ({ version: '', commit: '', built_at: null }),
   webDir: '',
 }
 

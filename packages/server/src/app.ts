@@ -23,7 +23,8 @@ export interface Ports {
   readonly clock: Clock
   readonly log: Logger
   readonly instanceId: string
-  readonly build: Build
+  /** Asked each time: a reload may name another version file. */
+  readonly build: () => Build
   /** Where the built web UI is, unless a setting says otherwise. */
   readonly webDir: string
   readonly checkReplies?: boolean
@@ -43,7 +44,7 @@ export async function createApp(settings: () => Settings, ports: Ports): Promise
   const { storage, clock, log, instanceId, build } = ports
   const audit = new AuditLog({ store: new AuditStore(storage), clock, log: log.child('audit') })
   const watchdog = new Watchdog({ settings: () => watchdogSettings(settings()), clock, log: log.child('watchdog') })
-  const metrics = new Metrics({ build, instanceId, auditWriteFailures: () => audit.writeFailures })
+  const metrics = new Metrics({ build: build(), instanceId, auditWriteFailures: () => audit.writeFailures })
   const routes = withOpenApi(
     [
       ...healthRoutes({
@@ -52,10 +53,10 @@ export async function createApp(settings: () => Settings, ports: Ports): Promise
         auditFailing: () => audit.failedWithin(settings().capacity.watchdogPollIntervalSeconds * 1000),
       }),
       ...auditRoutes(audit, () => settings().audit.failClosed),
-      ...instanceRoutes({ instanceId, build: () => build, settings }),
+      ...instanceRoutes({ instanceId, build, settings }),
       ...metricsRoutes(metrics),
     ],
-    build.version,
+    build().version,
   )
   const http = await createHttp({
     routes,

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Problem } from './config-error.ts'
 import { isRecord } from './formats.ts'
@@ -12,8 +12,6 @@ export const NO_CONFIG_FILE = 'none'
 
 export interface ConfigFile {
   readonly path: string | undefined
-  /** Whether the template was written just now. */
-  readonly created: boolean
   readonly values: ReadonlyMap<AnyRow, { readonly key: string; readonly raw: unknown }>
   readonly unknownKeys: readonly string[]
   readonly problems: readonly Problem[]
@@ -24,7 +22,6 @@ export interface ConfigFile {
 
 const noFile: ConfigFile = {
   path: undefined,
-  created: false,
   values: new Map(),
   unknownKeys: [],
   problems: [],
@@ -37,12 +34,24 @@ export async function openConfigFile(config: string | undefined, configDir: stri
   if (config === NO_CONFIG_FILE) return noFile
   if (config !== undefined) return readConfigFile(resolve(config))
   const path = join(configDir, 'svcd.yaml')
+  if (await isMissing(path)) {
+    try {
+      await writeTemplate(configDir, path)
+    } catch (error) {
+      // The template is a convenience: a server on a read-only file system runs without it.
+      return { ...noFile, warnings: [`The configuration file ${path} cannot be created: ${systemErrorText(error)}`] }
+    }
+  }
+  return readConfigFile(path)
+}
+
+/** False when we cannot tell: a file out of our reach may forbid what the defaults allow, so it must be read or refused. */
+async function isMissing(path: string): Promise<boolean> {
   try {
-    const created = await writeTemplate(configDir, path)
-    return { ...(await readConfigFile(path)), created }
+    await stat(path)
+    return false
   } catch (error) {
-    // The template is a convenience: a server on a read-only file system runs without it.
-    return { ...noFile, warnings: [`The configuration file ${path} cannot be created: ${systemErrorText(error)}`] }
+    return hasCode(error, 'ENOENT')
   }
 }
 
@@ -109,15 +118,17 @@ const TEMPLATE = `# Settings of svcd. An environment variable of the same name w
 `
 
 /** Writes the template unless a file is there. Only the owner may read it, since secrets may be added. */
-async function writeTemplate(configDir: string, path: string): Promise<boolean> {
+async function writeTemplate(configDir: string, path: string): Promise<void> {
   await mkdir(configDir, { recursive: true, mode: 0o700 })
   try {
     await using file = await open(path, 'wx', 0o600)
     await file.writeFile(TEMPLATE)
-    return true
   } catch (error) {
-    // Either it was there before, or another process was quicker: both leave a file to read.
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
-    throw error
+    // Another process was quicker, and there is a file to read. Or the name is a link to nothing, which reading refuses.
+    if (!hasCode(error, 'EEXIST')) throw error
   }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

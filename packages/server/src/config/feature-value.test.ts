@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
+import { MemoryLog } from '../testing/memory-log.ts'
 import { featureValue, parseFeaturesConfig } from './feature-value.ts'
-import { recordingLogger } from './load-fixture.ts'
 import { createReferenceReader } from './references.ts'
 
 const KEY = 'SVCWS_FEATURE_GIT_HOST'
 
 function sources(env: Record<string, string>, config: Record<string, string>) {
   const readReference = createReferenceReader({ env: { PATH: '/usr/bin:/bin' }, home: '/' })
-  return { ...recordingLogger(), env, config: parseFeaturesConfig(config), readReference }
+  return { logger: new MemoryLog(), env, config: parseFeaturesConfig(config), readReference }
 }
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
 test('a broken variable gives the default, not the block, and is logged without the reference', async () => {
   const given = sources({ [KEY]: 'file:/nowhere/hidden' }, { git_host: 'block' })
   expect(await featureValue(KEY, 'default', given)).toBe('default')
-  expect(given.errors).toEqual([
+  expect(given.logger.records.map(({ message }) => message)).toEqual([
     `${KEY} refers to a file that cannot be read: no such file or directory; using the default of the feature`,
   ])
 })

@@ -5,8 +5,9 @@ import { InvalidValue, reasonsOf } from './invalid-value.ts'
 import { isReference, type ReferenceReader } from './references.ts'
 import { Secret } from './secret.ts'
 
-const PREFIX = 'SVCWS_FEATURE_'
-export type FeatureKey = `${typeof PREFIX}${string}`
+/** How the variable of every setting begins that a feature declares. */
+export const FEATURE_PREFIX = 'SVCWS_FEATURE_'
+export type FeatureKey = `${typeof FEATURE_PREFIX}${string}`
 
 /** Where a feature's own settings come from. */
 export interface FeatureSources {
@@ -39,7 +40,7 @@ export async function featureValue(
   sources: FeatureSources,
 ): Promise<string | undefined> {
   const { env, config, readReference, logger } = sources
-  const shortKey = key.slice(PREFIX.length).toLowerCase()
+  const shortKey = key.slice(FEATURE_PREFIX.length).toLowerCase()
   const raw = env[key] || (config.get(key) ?? config.get(shortKey))?.reveal()
   if (raw === undefined) return fallback
   if (!isReference(raw)) return raw

@@ -2,6 +2,7 @@ import { isRecord, scalarText } from './formats.ts'
 import { InvalidValue, reasonsOf } from './invalid-value.ts'
 import { isReference } from './references.ts'
 import type { ParseContext } from './row.ts'
+import { Secret } from './secret.ts'
 
 /** Reads the fields of one structured value and collects what is wrong with any of them. */
 export class FieldReader {
@@ -49,6 +50,12 @@ export class FieldReader {
 export async function textOrReference(raw: unknown, context: ParseContext): Promise<string> {
   const text = scalarText(raw)
   return isReference(text) ? context.readReference(text) : text
+}
+
+/** The same for a secret. A YAML number is refused: `0123` would silently become `123`. */
+export async function secretOrReference(raw: unknown, context: ParseContext): Promise<Secret> {
+  if (typeof raw !== 'string') throw new InvalidValue('must be text: put it in quotes')
+  return new Secret(await textOrReference(raw, context))
 }
 
 /** Parses every entry, so that one correction round shows the faults of all of them. */

@@ -21,7 +21,7 @@ describe('integers', () => {
   test('every whole number is read alike from YAML and from text', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
-        expect(parseInteger(value, {})).toBe(value)
+        expect(parseInteger(BigInt(value), {})).toBe(value)
         expect(parseInteger(` ${value} `, {})).toBe(value)
       }),
     )
@@ -38,10 +38,22 @@ describe('integers', () => {
     )
   })
 
-  test.each([1.5, '1.5', true, false, 'abc', '1e3', '0x10', '9'.repeat(20), Number.NaN, [], {}])(
-    '%j is not a whole number',
-    (raw) => expect(() => parseInteger(raw, {})).toThrow('must be a whole number'),
-  )
+  test.each([
+    1.5,
+    8080,
+    '1.5',
+    '8080.0',
+    true,
+    false,
+    'abc',
+    '1e3',
+    '0x10',
+    '9'.repeat(20),
+    10n ** 20n,
+    Number.NaN,
+    [],
+    {},
+  ])('%o is not a whole number', (raw) => expect(() => parseInteger(raw, {})).toThrow('must be a whole number'))
 })
 
 describe('floats', () => {
@@ -50,8 +62,9 @@ describe('floats', () => {
     ['.5', 0.5],
     [' 1.25 ', 1.25],
     ['1e-3', 0.001],
-    [15, 15],
-  ])('%j is %d', (raw, value) => expect(parseFloatAboveZero(raw, undefined)).toBe(value))
+    [15.5, 15.5],
+    [15n, 15],
+  ])('%o is %d', (raw, value) => expect(parseFloatAboveZero(raw, undefined)).toBe(value))
 
   test.each(['0', '-1', 0, 'NaN', 'Infinity', Number.POSITIVE_INFINITY, Number.NaN, true, '0x10', ''])(
     '%j is refused',
@@ -64,9 +77,11 @@ describe('floats', () => {
 })
 
 describe('booleans', () => {
-  test.each(['1', 'true', 'YES', ' on ', true, 1])('%j is true', (raw) => expect(parseBoolean(raw)).toBe(true))
-  test.each(['0', 'False', 'no', 'OFF', false, 0])('%j is false', (raw) => expect(parseBoolean(raw)).toBe(false))
-  test.each(['2', 'y', 'enabled', 2, [], null])('%j is neither', (raw) => expect(() => parseBoolean(raw)).toThrow())
+  test.each(['1', 'true', 'YES', ' on ', true, 1n])('%o is true', (raw) => expect(parseBoolean(raw)).toBe(true))
+  test.each(['0', 'False', 'no', 'OFF', false, 0n])('%o is false', (raw) => expect(parseBoolean(raw)).toBe(false))
+  test.each(['2', 'y', 'enabled', 2n, 1.5, [], null])('%o is neither', (raw) =>
+    expect(() => parseBoolean(raw)).toThrow(),
+  )
 })
 
 describe('sizes', () => {
@@ -76,9 +91,10 @@ describe('sizes', () => {
     ['512mb', 512 * 1024 ** 2],
     ['100', 100],
     ['100b', 100],
-    [4096, 4096],
+    [4096n, 4096],
+    [4096.5, 4096],
     ['1p', 1024 ** 5],
-  ])('%j is %d bytes', (raw, bytes) => expect(parseSize(raw)).toBe(bytes))
+  ])('%o is %d bytes', (raw, bytes) => expect(parseSize(raw)).toBe(bytes))
 
   test.each(['8gib', '8 g', '-1g', '0', '0.4', 'g', '1e3', '', '9000p', 'infinity'])('%j is refused', (raw) =>
     expect(() => parseSize(raw)).toThrow('must be a size above 0'),

@@ -5,7 +5,7 @@ import { InvalidValue } from './invalid-value.ts'
 /** One YAML scalar or variable as text. */
 export function scalarText(raw: unknown): string {
   if (typeof raw === 'string') return raw
-  if (typeof raw === 'number' || typeof raw === 'boolean') return String(raw)
+  if (typeof raw === 'number' || typeof raw === 'bigint' || typeof raw === 'boolean') return String(raw)
   throw new InvalidValue('must be a single value')
 }
 
@@ -20,8 +20,9 @@ export function rangeText({ min, max }: { readonly min?: number; readonly max?: 
   return max === undefined ? '' : `, at most ${max}`
 }
 
+/** Takes text, or a `bigint` from YAML; what is a `number` there was written as a float. */
 export function parseInteger(raw: unknown, range: { readonly min?: number; readonly max?: number }): number {
-  const value = typeof raw === 'number' ? raw : wholeNumber(raw)
+  const value = typeof raw === 'bigint' ? Number(raw) : wholeNumber(raw)
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = range
   if (!Number.isSafeInteger(value) || value < min || value > max) {
     throw new InvalidValue(`must be a whole number${rangeText(range)}`)
@@ -35,7 +36,8 @@ function wholeNumber(raw: unknown): number {
 
 export function parseFloatAboveZero(raw: unknown, max: number | undefined): number {
   const decimal = typeof raw === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(raw.trim())
-  const value = typeof raw === 'number' ? raw : decimal ? Number(raw) : Number.NaN
+  const isNumber = typeof raw === 'number' || typeof raw === 'bigint'
+  const value = isNumber || decimal ? Number(raw) : Number.NaN
   if (!Number.isFinite(value) || value <= 0 || value > (max ?? Number.MAX_VALUE)) {
     throw new InvalidValue(`must be a number above 0${max === undefined ? '' : ` and at most ${max}`}`)
   }

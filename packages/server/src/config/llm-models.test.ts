@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { load, refusal, writeTemporary } from './load-fixture.ts'
+import { load, refusal, writeTemporary } from '../testing/load-test-settings.ts'
 
 const modelsFrom = async (env: Record<string, string>, yaml?: string) =>
   (await load(env, yaml)).settings.features.llmModels.map((model) => ({ ...model, apiKey: model.apiKey?.reveal() }))
@@ -27,6 +27,11 @@ llm_models:
       { name: 'fast', model: 'c/d', apiBase: 'https://x.example', apiKey: '2' },
       { name: '*', model: 'e/f', apiKey: '3' },
     ])
+  })
+
+  test('a key that YAML reads as a number is refused, because 0123 would become 123', async () => {
+    const { message } = await refusal({}, 'llm_models: [{ model-name: fast, params: { api-key: 0123 } }]')
+    expect(message).toContain('in model 1: api-key must be text: put it in quotes')
   })
 
   test.each([

@@ -1,9 +1,9 @@
 import { splitList } from './builders.ts'
-import { FieldReader, parseEntries, textOrReference } from './field-reader.ts'
+import { FieldReader, parseEntries, secretOrReference, textOrReference } from './field-reader.ts'
 import { isRecord, parseUrl, scalarText } from './formats.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { ParseContext } from './row.ts'
-import { Secret } from './secret.ts'
+import type { Secret } from './secret.ts'
 
 /** A language model workspaces may use through the server. */
 export interface LlmModel {
@@ -48,7 +48,7 @@ async function parseObject(entry: unknown, label: string, context: ParseContext)
   const apiBase = await fields.read('api-base', async (value) =>
     parseUrl(await textOrReference(value, context), { secureUnlessLoopback: true }),
   )
-  const apiKey = await fields.read('api-key', async (value) => new Secret(await textOrReference(value, context)))
+  const apiKey = await fields.read('api-key', (value) => secretOrReference(value, context))
 
   const reasons = [...outer.reasons, ...fields.reasons]
   if (name === undefined || reasons.length > 0) throw new InvalidValue(...reasons)

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { LogLevel } from '../kernel/logger.ts'
-import { load, refusal } from './load-fixture.ts'
+import { load, refusal } from '../testing/load-test-settings.ts'
 import { loadSettings } from './load-settings.ts'
 import { printSettings } from './print-settings.ts'
 import type { Secret } from './secret.ts'
@@ -152,6 +152,9 @@ describe('refused values', () => {
   test.each([
     ['port: true', 'SVCD_PORT (port in the configuration file) must be a whole number'],
     ['port: 80.5', 'SVCD_PORT (port in the configuration file) must be a whole number'],
+    ['port: 8080.0', 'SVCD_PORT (port in the configuration file) must be a whole number'],
+    ['port: 1e3', 'SVCD_PORT (port in the configuration file) must be a whole number'],
+    ['port: 70000', 'must be a whole number from 1 to 65535; got "70000"'],
     ['log-level: {}', 'SVCD_LOG_LEVEL (log-level in the configuration file) must be a single value'],
     ['smtp_password: 0123', 'must be text: put it in quotes'],
     ['features_config: { a: 1 }', 'features_config has a value that is not text: put that of a in quotes'],
@@ -222,6 +225,8 @@ describe('names', () => {
   test.each([
     ['SVCD_PROXY_PORT', 'use SVCD_EGRESS_PORT'],
     ['SVCD_ENABLE_PING', 'no longer needed'],
+    ['SVCD_CADDY_ADMIN_SOCKET', 'no longer needed'],
+    ['SVCD_PROXY_BIN', 'no longer needed'],
     ['SVCD_VOLUME_QUOTA_PER_USER', 'use SVCD_VOLUME_QUOTA_PER_WORKSPACE'],
   ])('%s is retired: a warning, no effect', async (name, instead) => {
     const { warnings, settings } = await load({ [name]: '1' })

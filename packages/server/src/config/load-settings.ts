@@ -2,6 +2,7 @@ import { homedir, userInfo } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { directoryRows } from './areas/directories.ts'
 import { oidcRows } from './areas/oidc.ts'
+import { commandEnvironment } from './command-environment.ts'
 import { ConfigError, type Problem } from './config-error.ts'
 import { type ConfigFile, openConfigFile } from './config-file.ts'
 import type { Environment } from './environment.ts'
@@ -23,7 +24,6 @@ export interface LoadOptions {
 /** One setting as it is in effect, safe to print. */
 export interface SettingEntry {
   readonly name: string
-  readonly yamlKey: string | undefined
   /** Secrets are masked. */
   readonly value: string
   readonly source: 'environment' | 'file' | 'default'
@@ -37,12 +37,6 @@ export interface LoadedSettings {
   readonly settings: Settings
   readonly entries: readonly SettingEntry[]
   readonly warnings: readonly string[]
-  readonly sources: {
-    readonly configFile: string | undefined
-    /** Whether this load wrote the first-run template. */
-    readonly configFileCreated: boolean
-    readonly providerFile: string | undefined
-  }
 }
 
 /** Builds the settings: environment over file over default. Throws `ConfigError` with every problem found. */
@@ -52,7 +46,7 @@ export async function loadSettings({ env, config }: LoadOptions): Promise<Loaded
   const context: ParseContext = {
     home,
     baseDir: process.cwd(),
-    readReference: createReferenceReader({ env, home }),
+    readReference: createReferenceReader({ env: commandEnvironment(env), home }),
     warn: (text) => found.push(text),
   }
 
@@ -86,7 +80,6 @@ export async function loadSettings({ env, config }: LoadOptions): Promise<Loaded
     settings,
     entries: settingRows.map(({ row }) => entryOf(row, readings.get(row), places)),
     warnings,
-    sources: { configFile: file.path, configFileCreated: file.created, providerFile },
   }
 }
 
@@ -121,7 +114,6 @@ function entryOf(row: AnyRow, reading: Reading | undefined, places: Places): Set
   const unsetText = source === 'default' ? 'unset' : (row.emptyMeans ?? 'unset')
   return {
     name: row.name,
-    yamlKey: row.yaml,
     value: value === undefined ? unsetText : row.print(value),
     source,
     byReference: reading?.byReference ?? false,

@@ -6,9 +6,13 @@ const retired: ReadonlyMap<string, string> = new Map([
   ['SVCD_PROXY_PORT', 'use SVCD_EGRESS_PORT'],
   ['SVCD_ENABLE_PING', 'no longer needed'],
   ['SVCD_VOLUME_QUOTA_PER_USER', 'use SVCD_VOLUME_QUOTA_PER_WORKSPACE'],
+  ['SVCD_CADDY_ADMIN_SOCKET', 'no longer needed'],
+  ['SVCD_PROXY_BIN', 'no longer needed'],
   ['proxy_port', 'use egress_port'],
   ['enable_ping', 'no longer needed'],
   ['volume_quota_per_user', 'use volume_quota_per_workspace'],
+  ['caddy_admin_socket', 'no longer needed'],
+  ['proxy_bin', 'no longer needed'],
   ['config_dir', 'set SVCD_CONFIG_DIR: the file cannot move the directory it lies in'],
 ])
 

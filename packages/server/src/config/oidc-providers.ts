@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { FieldReader, parseEntries, textOrReference } from './field-reader.ts'
+import { FieldReader, parseEntries, secretOrReference, textOrReference } from './field-reader.ts'
 import { expandHome, parseBoolean, parseUrl, scalarText } from './formats.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { ParseContext } from './row.ts'
-import { Secret } from './secret.ts'
+import type { Secret } from './secret.ts'
 
 /** An identity provider people may sign in with. */
 export interface OidcProvider {
@@ -42,7 +42,7 @@ async function parseProvider(raw: unknown, label: string, context: ParseContext)
   const displayName = await fields.read('display-name', scalarText)
   const issuer = await fields.require('issuer', parseIssuer)
   const clientId = await fields.require('client-id', scalarText)
-  const clientSecret = await fields.read('client-secret', async (value) => parseClientSecret(value, context))
+  const clientSecret = await fields.read('client-secret', (value) => secretOrReference(value, context))
   const scopes = await fields.read('scopes', parseScopes)
   const caCertFile = await fields.read('ca-cert', (value) =>
     resolve(context.baseDir, expandHome(scalarText(value), context.home)),
@@ -80,11 +80,6 @@ function parseSlug(raw: unknown): string {
 
 function parseIssuer(raw: unknown): string {
   return parseUrl(scalarText(raw), { secureUnlessLoopback: true }).replace(/\/+$/, '')
-}
-
-async function parseClientSecret(raw: unknown, context: ParseContext): Promise<Secret> {
-  if (typeof raw !== 'string') throw new InvalidValue('must be text: put it in quotes')
-  return new Secret(await textOrReference(raw, context))
 }
 
 function parseScopes(raw: unknown): readonly string[] {

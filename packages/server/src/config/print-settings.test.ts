@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { load, writeTemporary } from './load-fixture.ts'
+import { load, writeTemporary } from '../testing/load-test-settings.ts'
 import { printSettings } from './print-settings.ts'
 import { settingRows } from './settings.ts'
 import { settingsReference } from './settings-reference.ts'
@@ -32,7 +32,7 @@ describe('the printed settings', () => {
 })
 
 describe('the settings reference', () => {
-  test('on disk is what the rows say; if not, run scripts/print-settings-reference.ts', () => {
+  test('on disk is what the rows say; if not, run scripts/print-reference.ts', () => {
     const page = new URL('../../../../docs/reference/settings.md', import.meta.url)
     expect(readFileSync(page, 'utf8')).toBe(settingsReference())
   })

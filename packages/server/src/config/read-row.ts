@@ -63,7 +63,7 @@ const ECHO_LENGTH = 60
 
 /** The refused value, in words. What stands before an @ may be a password, even where none is expected. */
 function echo(raw: unknown): string {
-  if (typeof raw !== 'string' && typeof raw !== 'number' && typeof raw !== 'boolean') return ''
+  if (!['string', 'number', 'bigint', 'boolean'].includes(typeof raw)) return ''
   const text = String(raw).replace(/\S+@/g, '***@')
   return `; got ${JSON.stringify(text.length > ECHO_LENGTH ? `${text.slice(0, ECHO_LENGTH)}…` : text)}`
 }

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { load, refusal, temporaryDir, writeTemporary } from './load-fixture.ts'
+import { load, refusal, temporaryDir, writeTemporary } from '../testing/load-test-settings.ts'
+import { commandEnvironment } from './command-environment.ts'
 import { createReferenceReader } from './references.ts'
+import { settingRows } from './settings.ts'
 
 const reader = createReferenceReader({ env: { PATH: '/usr/bin:/bin', NAME: 'from the environment' }, home: '/' })
 
@@ -20,6 +23,18 @@ describe('what a reference leads to', () => {
 
   test('a command is run by the shell with our environment', async () => {
     expect(await reader('cmd:printf "  %s\\n" "$NAME" | tr a-z A-Z')).toBe('FROM THE ENVIRONMENT')
+  })
+
+  test('a command does not get our secrets, nor what a feature may hold as one', async () => {
+    const secrets = settingRows.flatMap(({ row }) => (row.secret && row.env ? row.env : []))
+    const hidden = Object.fromEntries([...secrets, 'SVCWS_FEATURE_GIT_TOKEN'].map((name) => [name, 'hidden']))
+    expect(commandEnvironment({ ...hidden, SVCD_SMTP_USER: 'ann', OTHER: 'x' })).toEqual({
+      SVCD_SMTP_USER: 'ann',
+      OTHER: 'x',
+    })
+    const { settings } = await load({ SVCD_METRICS_TOKEN: 'hidden', SVCD_LOGIN_BANNER: 'cmd:env' })
+    expect(settings.branding.loginBanner).toContain('SVCD_STATE_DIR=')
+    expect(settings.branding.loginBanner).not.toContain('SVCD_METRICS_TOKEN')
   })
 
   test.each([
@@ -43,7 +58,6 @@ describe('what a reference leads to', () => {
 
 describe('a reference that fails', () => {
   const hidden = 'very-hidden-name'
-  const directory = () => temporaryDir()
 
   test.each([
     ['a missing file', `file:/nowhere/${hidden}`, 'refers to a file that cannot be read: no such file or directory'],
@@ -58,9 +72,29 @@ describe('a reference that fails', () => {
     expect(message).not.toContain(hidden)
   })
 
-  test('a directory in place of a file is refused with the words of the system', async () => {
-    const { message } = await refusal({ SVCD_JWT_SECRET: `file:${directory()}` })
-    expect(message).toContain('SVCD_JWT_SECRET refers to a file that cannot be read: illegal operation on a directory')
+  test.each([
+    ['a directory', temporaryDir],
+    ['a pipe that nobody writes to', namedPipe],
+    ['a device without end', () => '/dev/zero'],
+  ])('%s in place of a file is refused at once', async (_, path) => {
+    await expect(reader(`file:${path()}`)).rejects.toThrow('refers to something that is not a regular file')
+  })
+
+  test('a file of 1 MB is read, a longer one refused', async () => {
+    const megabyte = 'x'.repeat(1024 * 1024)
+    expect(await reader(`file:${writeTemporary('long', megabyte)}`)).toBe(megabyte)
+    const longer = writeTemporary('longer', `${megabyte}x`)
+    await expect(reader(`file:${longer}`)).rejects.toThrow('refers to a file of more than 1 MB')
+  })
+
+  test.each([
+    ['a NUL in a command', `cmd:echo ${hidden}\0`, 'must not hold a NUL character'],
+    ['a NUL in a path', `file:/${hidden}\0`, 'must not hold a NUL character'],
+    ['a command too long to run', `cmd:${hidden}${'x'.repeat(200_000)}`, 'that cannot be run: argument list too long'],
+  ])('%s is an ordinary refusal', async (_, reference, reason) => {
+    const { message } = await refusal({}, `product_name: ${JSON.stringify(reference)}`)
+    expect(message).toContain(reason)
+    expect(message).not.toContain(hidden)
   })
 
   test('an empty secret file does not count as "not set"', async () => {
@@ -86,6 +120,12 @@ describe('a reference that fails', () => {
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
 })
+
+function namedPipe(): string {
+  const path = join(temporaryDir(), 'pipe')
+  execFileSync('mkfifo', [path])
+  return path
+}
 
 /** Killed, but not yet collected by the init process, counts as ended: its state is then Z. */
 function isAlive(pid: number): boolean {

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { getSystemErrorMessage } from 'node:util'
 import type { Environment } from './environment.ts'
 import { expandHome } from './formats.ts'
@@ -8,8 +10,8 @@ import { InvalidValue } from './invalid-value.ts'
 /** How long a `cmd:` reference may run. A start or a reload waits for it. */
 const COMMAND_LIMIT_MS = 10_000
 
-/** No setting is this long: a command that prints more is the wrong command. */
-const COMMAND_OUTPUT_BYTES = 1024 * 1024
+/** No setting is this long: a file that holds more, or a command that prints more, is the wrong one. */
+const MAX_BYTES = 1024 * 1024
 
 /** Reads what `file:<path>` or `cmd:<command>` refers to. Refuses with the system's text, never the path or command. */
 export type ReferenceReader = (reference: string) => Promise<string>
@@ -19,6 +21,7 @@ export function isReference(text: string): boolean {
 }
 
 export function createReferenceReader(options: {
+  /** What commands are run with. */
   readonly env: Environment
   readonly home: string
   readonly commandLimitMs?: number
@@ -28,6 +31,8 @@ export function createReferenceReader(options: {
     const target = reference.slice(reference.indexOf(':') + 1)
     if (target.trim() === '')
       throw new InvalidValue('refers to nothing: write a path after file: or a command after cmd:')
+    // The system takes none, and Node's own refusal would print the command.
+    if (target.includes('\0')) throw new InvalidValue('must not hold a NUL character')
     const value = reference.startsWith('file:')
       ? await readReferencedFile(expandHome(target, home))
       : await runCommand(target, env, commandLimitMs)
@@ -39,16 +44,22 @@ export function createReferenceReader(options: {
 
 async function readReferencedFile(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    // Non-blocking, because opening a named pipe would otherwise wait for its writer.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    if (!(await file.stat()).isFile()) throw new InvalidValue('refers to something that is not a regular file')
+    // One byte more than allowed, to tell; the size itself is no help, because files of /proc and /sys claim none.
+    const content = await buffer(file.createReadStream({ end: MAX_BYTES }))
+    if (content.length > MAX_BYTES) throw new InvalidValue('refers to a file of more than 1 MB')
+    return content.toString('utf8')
   } catch (error) {
+    if (error instanceof InvalidValue) throw error
     throw new InvalidValue(`refers to a file that cannot be read: ${systemErrorText(error)}`)
   }
 }
 
 function runCommand(command: string, env: Environment, limitMs: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  // Its own process group, so that stopping it also stops whatever the shell started.
-  const child = spawn('/bin/sh', ['-c', command], { env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = startShell(command, env)
   const chunks: Buffer[] = []
   let bytes = 0
 
@@ -63,7 +74,7 @@ function runCommand(command: string, env: Environment, limitMs: number): Promise
   child.stdout.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > COMMAND_OUTPUT_BYTES) stop('refers to a command that printed more than 1 MB')
+    if (bytes > MAX_BYTES) stop('refers to a command that printed more than 1 MB')
   })
   child.on('error', (error) => {
     clearTimeout(timer)
@@ -75,6 +86,16 @@ function runCommand(command: string, env: Environment, limitMs: number): Promise
     else reject(new InvalidValue(`refers to a command that failed with ${signal ?? `exit status ${status}`}`))
   })
   return promise
+}
+
+function startShell(command: string, env: Environment) {
+  try {
+    // Its own process group, so that stopping it also stops whatever the shell started.
+    return spawn('/bin/sh', ['-c', command], { env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  } catch (error) {
+    // Some failures, such as a command that is too long, are thrown and not sent as an event.
+    throw new InvalidValue(`refers to a command that cannot be run: ${systemErrorText(error)}`)
+  }
 }
 
 function killGroup(pid: number | undefined): void {

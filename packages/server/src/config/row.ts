@@ -77,11 +77,12 @@ export interface Kind<T> {
 
 export function defineRow<T, D extends T | undefined>(spec: RowSpec<D>, kind: Kind<T>): Row<T | D> {
   const { default: constant, defaultFrom } = spec
+  const keys = spec.environmentOnly ? [] : yamlKeysOf(spec.env)
   return {
     name: spec.env,
     env: spec.env,
-    yaml: spec.environmentOnly ? undefined : yamlKeyOf(spec.env),
-    yamlAliases: spec.yamlAliases ?? [],
+    yaml: keys[0],
+    yamlAliases: [...keys.slice(1), ...(spec.yamlAliases ?? [])],
     type: kind.type,
     reload: spec.reload,
     secret: kind.secret ?? false,
@@ -96,10 +97,8 @@ export function defineRow<T, D extends T | undefined>(spec: RowSpec<D>, kind: Ki
   }
 }
 
-/** `SVCD_NIX_SEED__TYPE` is `nix_seed.type` in the file. */
-function yamlKeyOf(env: string): string {
-  return env
-    .replace(/^SVCD_/, '')
-    .toLowerCase()
-    .replaceAll('__', '.')
+/** `SVCD_NIX_SEED__TYPE` is `nix_seed.type` in the file, and `nix_seed__type` as well. */
+function yamlKeysOf(env: string): readonly string[] {
+  const flat = env.replace(/^SVCD_/, '').toLowerCase()
+  return flat.includes('__') ? [flat.replaceAll('__', '.'), flat] : [flat]
 }

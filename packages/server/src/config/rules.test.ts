@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { load, refusal } from './load-fixture.ts'
+import { load, refusal } from '../testing/load-test-settings.ts'
 import { rules } from './rules.ts'
 import { settingRows } from './settings.ts'
 

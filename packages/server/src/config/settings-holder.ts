@@ -1,6 +1,6 @@
 import type { Logger } from '../kernel/logger.ts'
 import { ConfigError } from './config-error.ts'
-import type { LoadedSettings, SettingEntry } from './load-settings.ts'
+import type { LoadedSettings } from './load-settings.ts'
 import { checkRules } from './rules.ts'
 import { sameValue } from './same-value.ts'
 import { type AnyRow, buildSettings, type Settings, settingRows } from './settings.ts'
@@ -13,7 +13,10 @@ export interface ReloadResult {
   readonly warnings: readonly string[]
 }
 
-/** Told after the swap, with the names of what changed. */
+/**
+ * Told after every reload that succeeded, with the names of what changed, which may be none: the operator also
+ * reloads to have a log file opened again.
+ */
 export type ChangeListener = (settings: Settings, changed: readonly string[]) => void
 
 /** Holds the settings in effect. Read them through `current` at each use, so that a reload reaches everything. */
@@ -22,23 +25,16 @@ export class SettingsHolder {
   readonly #logger: Logger
   readonly #listeners = new Set<ChangeListener>()
   #settings: Settings
-  #entries: readonly SettingEntry[]
   #lastReload: Promise<unknown> = Promise.resolve()
 
   constructor(deps: { loaded: LoadedSettings; load: () => Promise<LoadedSettings>; logger: Logger }) {
     this.#settings = deps.loaded.settings
-    this.#entries = deps.loaded.entries
     this.#load = deps.load
     this.#logger = deps.logger
   }
 
   current(): Settings {
     return this.#settings
-  }
-
-  /** The settings in effect, for printing. */
-  entries(): readonly SettingEntry[] {
-    return this.#entries
   }
 
   /** The answer ends the subscription. */
@@ -62,12 +58,10 @@ export class SettingsHolder {
     const running = valuesByRow(this.#settings)
     const wanted = valuesByRow(loaded.settings)
     const settings = buildSettings((row) => (waiting.has(row) ? running : wanted).get(row))
-    const entries = mergeEntries(this.#entries, loaded.entries, waiting)
-    refuseUnsafeMixture(settings, entries)
+    refuseUnsafeMixture(settings, loaded)
 
     this.#settings = settings
-    this.#entries = entries
-    if (changed.length > 0) this.#announce(changed)
+    this.#announce(changed)
     return { changed, needsRestart: [...waiting].map((row) => row.name), warnings: loaded.warnings }
   }
 
@@ -93,21 +87,11 @@ function differences(before: Settings, after: Settings): readonly AnyRow[] {
   return [...valuesByRow(after)].filter(([row, value]) => !sameValue(old.get(row), value)).map(([row]) => row)
 }
 
-function mergeEntries(
-  before: readonly SettingEntry[],
-  after: readonly SettingEntry[],
-  waiting: ReadonlySet<AnyRow>,
-): readonly SettingEntry[] {
-  const kept = new Set([...waiting].map((row) => row.name))
-  const old = new Map(before.map((entry) => [entry.name, entry]))
-  return after.map((entry) => (kept.has(entry.name) ? (old.get(entry.name) ?? entry) : entry))
-}
-
 /**
  * New values beside old ones that wait for a restart may break a rule that each set keeps by itself:
  * sign-in switched off by the reload while the listener still has its public address.
  */
-function refuseUnsafeMixture(settings: Settings, entries: readonly SettingEntry[]): void {
+function refuseUnsafeMixture(settings: Settings, { entries }: LoadedSettings): void {
   const set = new Set(entries.filter(({ source }) => source !== 'default').map(({ name }) => name))
   const { problems } = checkRules(settings, { isSet: (name) => set.has(name), isUsable: () => true })
   if (problems.length === 0) return

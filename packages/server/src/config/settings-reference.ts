@@ -13,7 +13,8 @@ A setting comes from its environment variable, else from the configuration file,
 - **Booleans** are \`1 0 true false yes no on off\`. **Lists** are comma-separated, or YAML lists.
   **Sizes** are bytes, or a number with \`k\`, \`m\`, \`g\`, \`t\` or \`p\`, in powers of 1024.
 - **References**: a text, number or list may be given as \`file:<path>\` or \`cmd:<command>\` and is then read from that
-  file or from the output of that command, which has 10 seconds.
+  file or from the output of that command. Either may give 1 MB. The file must be a regular one; the command has
+  10 seconds, and is run without the variables of secret settings and of features.
 - **Reload** says when a change takes effect: *live* at the next reload (SIGHUP), *restart* at the next start, *seed*
   only while the first data is written.
 - **Planned** settings are accepted and checked, but have no effect in this version.

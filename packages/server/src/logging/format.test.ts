@@ -172,6 +172,22 @@ describe('long and secret values', () => {
     expect(json(record('m', { world })).length).toBeLessThan(64 * 1024)
   })
 
+  test.each([
+    [64, 64],
+    [65, 64],
+    [100_000, 64],
+  ])('of %d fields both formats write %d, and say when some are missing', (given, written) => {
+    const names = Array.from({ length: given }, (_, index) => `field${index}`)
+    const crowded = record('m', { error: 'kept', ...Object.fromEntries(names.map((name) => [name, 1])) })
+    const parsed = JSON.parse(json(crowded))
+    const line = text(crowded)
+    expect(Object.keys(parsed).filter((key) => key.startsWith('field'))).toHaveLength(written)
+    expect(line.match(/field\d+=1/g)).toHaveLength(written)
+    expect([parsed.exc_info, line]).toEqual(['kept', expect.stringContaining('\n    kept')])
+    expect(parsed['…']).toBe(given > written ? '[cut, more than 64 fields]' : undefined)
+    expect(line.includes('…="[cut, more than 64 fields]"')).toBe(given > written)
+  })
+
   test('a secret lying across the cut is masked whole', () => {
     const message = `${'m'.repeat(8186)}given-secret${'m'.repeat(9000)}`
     expect(json(record(message))).not.toContain('given-')

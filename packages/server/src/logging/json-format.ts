@@ -1,7 +1,7 @@
 import { errorText } from './error-text.ts'
 import { escapeUnsafe } from './escape.ts'
 import type { LineFormat, LogRecord, Scrub } from './log-record.ts'
-import { plainValue, shorten } from './plain-value.ts'
+import { CUT_FIELDS, MAX_FIELDS, plainValue, shorten } from './plain-value.ts'
 
 /** Keys with a fixed meaning. A field of that name is written as `field_<name>`, so that it cannot pose as ours. */
 const FIXED_KEYS = new Set(['timestamp', 'level', 'logger', 'message', 'exc_info', 'host', 'instance'])
@@ -19,8 +19,10 @@ export function jsonFormat(origin: { host: string; instance: string }, scrub: Sc
     let line = `{"timestamp":"${record.timestamp}","level":"${record.level}","logger":${JSON.stringify(record.logger)},"message":${message}`
     if (fields.error !== undefined) line += `,"exc_info":${JSON.stringify(errorText(fields.error, scrub))}`
     line += originPairs
+    let count = 0
     for (const key in fields) {
       if (key === 'error') continue
+      if (++count > MAX_FIELDS) return `${line},"${CUT_FIELDS[0]}":"${CUT_FIELDS[1]}"}`
       const value = JSON.stringify(plainValue(fields[key], scrub))
       if (value === undefined) continue
       line += `,${JSON.stringify(FIXED_KEYS.has(key) ? `field_${key}` : shorten(key, scrub))}:${value}`

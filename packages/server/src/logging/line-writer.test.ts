@@ -77,6 +77,18 @@ describe('a reader that does not read', () => {
     expect(linesOf(reader)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'dropped 5', ''])
   })
 
+  test('a line larger than all that may wait is told of at once, and does not stop the ones behind it', async () => {
+    const reader = new SlowReader()
+    reader.capacity = Number.POSITIVE_INFINITY
+    const writer = open(reader)
+    writer.push('x'.repeat(9 * 1024 * 1024))
+    await writer.idle()
+    expect(reader.received).toBe('dropped 1\n')
+    writer.push('after\n')
+    await writer.idle()
+    expect(reader.received).toBe('dropped 1\nafter\n')
+  })
+
   test('a flush at exit gives up after a bounded wait and returns', () => {
     const reader = new SlowReader()
     const writer = open(reader)

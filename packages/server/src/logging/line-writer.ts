@@ -51,7 +51,7 @@ export class LineWriter {
   push(line: string): void {
     if (this.#state !== 'open') return
     const bytes = Buffer.byteLength(line)
-    if (this.#dropped > 0 || this.#queuedBytes + bytes > MAX_QUEUED_BYTES) this.#dropped++
+    if (this.#dropped > 0 || this.#queuedBytes + bytes > MAX_QUEUED_BYTES) this.#drop()
     else this.#enqueue(line, bytes)
   }
 
@@ -97,6 +97,12 @@ export class LineWriter {
     this.#queue.push(line)
     this.#queuedBytes += bytes
     this.#draining ??= this.#drain()
+  }
+
+  /** A line too large by itself is dropped though nothing jams: nobody else would then end the dropping. */
+  #drop(): void {
+    this.#dropped++
+    this.#noticeIfRecovered()
   }
 
   async #drain(): Promise<void> {

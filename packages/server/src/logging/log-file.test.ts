@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FakeClock } from '../testing/fake-clock.ts'
@@ -89,12 +89,6 @@ describe('opening', () => {
   test('a path that cannot be written is an error that names the setting', () => {
     expect(() => open({ path: join(directory, 'missing', 'svcd.log') })).toThrow(LogFileError)
     expect(() => open({ path: directory })).toThrow(/^SVCD_LOG_FILE: cannot write .* \(EISDIR\)$/)
-  })
-
-  test('a leading ~ is the home directory', () => {
-    expect(() => open({ path: '~/no-such-directory/svcd.log' })).toThrow(
-      join(homedir(), 'no-such-directory', 'svcd.log'),
-    )
   })
 })
 

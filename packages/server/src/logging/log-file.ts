@@ -1,7 +1,5 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import type { Clock } from '../kernel/clock.ts'
 import { type Destination, systemCode, writeInPool } from './destination.ts'
 import { periodNumber, type RotationPeriod, shiftBackups } from './rotation.ts'
@@ -13,7 +11,6 @@ const FOLLOW_INTERVAL_MS = 1000
 const FILE_MODE = 0o600
 
 export interface LogFileSettings {
-  /** A leading `~` is the home directory. */
   readonly path: string
   /** Size at which a new file is started. 0: no limit. */
   readonly maxBytes: number
@@ -30,7 +27,6 @@ export class LogFileError extends Error {
 /** The file named by SVCD_LOG_FILE: follows a rename from outside, and rotates itself by size and by period. */
 export class LogFile implements Destination {
   readonly #settings: LogFileSettings
-  readonly #path: string
   readonly #clock: Clock
   #fd: number
   #file: Stats
@@ -41,12 +37,11 @@ export class LogFile implements Destination {
 
   constructor(settings: LogFileSettings, clock: Clock) {
     this.#settings = settings
-    this.#path = expandHome(settings.path)
     this.#clock = clock
     try {
-      this.#fd = openForAppend(this.#path)
+      this.#fd = openForAppend(settings.path)
     } catch (cause) {
-      throw new LogFileError(`SVCD_LOG_FILE: cannot write ${this.#path} (${systemCode(cause) ?? cause})`, { cause })
+      throw new LogFileError(`SVCD_LOG_FILE: cannot write ${settings.path} (${systemCode(cause) ?? cause})`, { cause })
     }
     this.#file = fstatSync(this.#fd)
     this.#sizeBytes = this.#file.size
@@ -58,7 +53,7 @@ export class LogFile implements Destination {
     const sinceMs = this.#clock.nowMs() - this.#followedAtMs
     if (sinceMs >= 0 && sinceMs < FOLLOW_INTERVAL_MS) return
     this.#followedAtMs = this.#clock.nowMs()
-    const found = await stat(this.#path).catch((error: unknown) => {
+    const found = await stat(this.#settings.path).catch((error: unknown) => {
       if (systemCode(error) === 'ENOENT') return undefined
       throw error
     })
@@ -105,12 +100,12 @@ export class LogFile implements Destination {
   #rotate(): void {
     // Emptied in place: what is written while the process ends must not go to a file without a name.
     if (this.#settings.backupCount === 0) ftruncateSync(this.#fd)
-    shiftBackups(this.#path, this.#settings.backupCount)
+    shiftBackups(this.#settings.path, this.#settings.backupCount)
     this.#reopen()
   }
 
   #reopen(): void {
-    const fd = openForAppend(this.#path)
+    const fd = openForAppend(this.#settings.path)
     closeSync(this.#fd)
     this.#fd = fd
     this.#file = fstatSync(fd)
@@ -147,8 +142,4 @@ function endsInsideLine(path: string, file: Stats): boolean {
   } catch {
     return false // a file we may write and not read: append as it is
   }
-}
-
-function expandHome(path: string): string {
-  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path
 }

@@ -73,14 +73,6 @@ test('below the level nothing is even looked at', async () => {
   expect(read('console')).not.toContain('no')
 })
 
-test('a numeric level works like the name at that number', async () => {
-  const logging = open({ level: 25 })
-  logging.root.info('no')
-  logging.root.warning('yes')
-  await logging.close()
-  expect(read('console')).toMatch(/^\S+ WARNING {2}svcd yes\n$/)
-})
-
 test('fields that cannot be read at all still give a line', async () => {
   const logging = open()
   logging.root.info(

@@ -17,8 +17,8 @@ const OWN_NAME = 'svcd.logging'
 
 /** Everything a reload may change. */
 export interface LogSettings {
-  /** The least level written: a name, or a number on the scale of `logLevels`. */
-  readonly level: LogLevel | number
+  /** The least level written. */
+  readonly level: LogLevel
   /** Of the console. The file is always JSON. */
   readonly format: 'text' | 'json'
   readonly file?: LogFileSettings | undefined
@@ -57,7 +57,7 @@ export class Logging {
     this.#clock = options.clock
     this.#scrub = secretScrubber(options.secrets)
     this.#consoleFd = options.consoleFd ?? STDERR
-    this.#output = { threshold: thresholdOf(options), write: this.#write.bind(this) }
+    this.#output = { threshold: logLevels[options.level], write: this.#write.bind(this) }
     this.root = new NamedLogger(this.#output, ROOT_NAME)
     const json = jsonFormat(options, this.#scrub)
     if (options.file) this.#file = this.#openSink('SVCD_LOG_FILE', new LogFile(options.file, this.#clock), json)
@@ -70,7 +70,7 @@ export class Logging {
 
   /** Applies new settings, the level first. A file that cannot be opened is a warning on the console, not an error. */
   reconfigure(settings: LogSettings): void {
-    this.#output.threshold = thresholdOf(settings)
+    this.#output.threshold = logLevels[settings.level]
     const json = jsonFormat(settings, this.#scrub)
     this.#console.format = this.#consoleFormat(settings, json)
     this.#console.writer.replace(consoleDestination(this.#consoleFd))
@@ -163,8 +163,4 @@ export class Logging {
     if (nowMs !== this.#stamp.ms) this.#stamp = { ms: nowMs, text: new Date(nowMs).toISOString() }
     return this.#stamp.text
   }
-}
-
-function thresholdOf(settings: LogSettings): number {
-  return typeof settings.level === 'number' ? settings.level : logLevels[settings.level]
 }

@@ -6,6 +6,11 @@ const MAX_VALUE_CHARS = 8 * 1024
 const MAX_ENTRIES = 500
 const MAX_DEPTH = 8
 
+/** Fields written of one record. Ours have a dozen at most. */
+export const MAX_FIELDS = 64
+/** Name and value that stand for the fields beyond. */
+export const CUT_FIELDS = ['…', `[cut, more than ${MAX_FIELDS} fields]`] as const
+
 /**
  * Cuts a long text and says so. Scrubs twice the length first: a secret lying across the cut
  * would otherwise lose the end by which it is recognised, and its beginning would be written.

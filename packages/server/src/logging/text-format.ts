@@ -2,7 +2,7 @@ import type { LogLevel } from '../kernel/logger.ts'
 import { errorText } from './error-text.ts'
 import { escapeUnsafe } from './escape.ts'
 import type { LineFormat, Scrub } from './log-record.ts'
-import { plainValue, shorten } from './plain-value.ts'
+import { CUT_FIELDS, MAX_FIELDS, plainValue, shorten } from './plain-value.ts'
 
 /** Padded to the longest name, so that the messages of neighbouring lines stand under each other. */
 const LEVELS: Readonly<Record<LogLevel, string>> = {
@@ -29,8 +29,13 @@ export function textFormat(options: { coloured: boolean }, scrub: Scrub): LineFo
   return (record) => {
     const { fields } = record
     let body = `${record.logger} ${shorten(record.message, scrub)}`
+    let count = 0
     for (const key in fields) {
       if (key === 'error') continue
+      if (++count > MAX_FIELDS) {
+        body += ` ${CUT_FIELDS[0]}="${CUT_FIELDS[1]}"`
+        break
+      }
       const value = printed(plainValue(fields[key], scrub))
       if (value !== undefined) body += ` ${quoted(shorten(key, scrub))}=${value}`
     }

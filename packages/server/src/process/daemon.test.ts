@@ -271,6 +271,17 @@ describe('reload by HUP', () => {
     await expect.poll(() => server.daemon.stderr).toContain('only a restart applies it: SVCD_LISTEN')
   })
 
+  test('another version file is read', async () => {
+    const folder = await scratchFolder()
+    const server = await startDaemon(folder)
+    await writeFile(join(folder, 'version.json'), '{"version": "2.0.1", "commit": "c0ffee"}')
+    await writeFile(join(folder, 'config/svcd.yaml'), `version_file: ${join(folder, 'version.json')}\n`)
+    server.daemon.kill('SIGHUP')
+    await expect
+      .poll(async () => (await server.request('GET', '/api/v1/version')).json)
+      .toMatchObject({ version: '2.0.1', commit: 'c0ffee', built_at: null })
+  })
+
   test('an invalid file changes nothing', async () => {
     const folder = await scratchFolder()
     const server = await startDaemon(folder, { SVCD_PRODUCT_NAME: '' })

@@ -77,8 +77,11 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string,
   const lost = Promise.withResolvers<Error>()
   const storage = await openStorage(settings, { clock: systemClock, log, onLost: lost.resolve })
   undo.defer(() => storage.close())
-  const build = await readBuild(settings.directories.versionFile, log)
-  const ports = { storage, clock: systemClock, log, instanceId: instance, build, webDir: WEB_DIR }
+  let build = await readBuild(settings.directories.versionFile, log)
+  holder.onChange(async ({ directories }) => {
+    build = await readBuild(directories.versionFile, log)
+  })
+  const ports = { storage, clock: systemClock, log, instanceId: instance, build: () => build, webDir: WEB_DIR }
   const app = await createApp(() => holder.current(), ports)
   undo.defer(() => app.stop())
   await app.start()

@@ -14,11 +14,12 @@ for (const kind of storageKinds) {
     const databases = useDatabases(kind)
 
     test('a restored backup has every row, and goes on counting where the original was', async () => {
-      const storage = await (await databases.create()).open()
+      const database = await databases.create()
+      const storage = await database.open()
       for (const event of ['one', 'two', 'deleted']) await insert(storage, event)
       await storage.db.deleteFrom('audit_events').where('event', '=', 'deleted').execute()
       const path = join(await databases.folder(), 'backup')
-      await storage.backup(path)
+      await database.backup(path)
 
       const restored = await (await databases.restore(path)).open()
       expect(await allRows(restored)).toEqual(await allRows(storage))
@@ -27,7 +28,8 @@ for (const kind of storageKinds) {
     })
 
     test('a backup taken during writes has all that was acknowledged before, and no half of a transaction', async () => {
-      const storage = await (await databases.create()).open()
+      const database = await databases.create()
+      const storage = await database.open()
       for (let count = 0; count < 50; count++) await insert(storage, `before ${count}`)
       let done = false
       let pairs = 0
@@ -41,7 +43,7 @@ for (const kind of storageKinds) {
         }
       })()
       const path = join(await databases.folder(), 'backup')
-      await storage.backup(path)
+      await database.backup(path)
       done = true
       await writing
       expect(pairs).toBeGreaterThan(0)
@@ -53,30 +55,33 @@ for (const kind of storageKinds) {
     })
 
     test('a backup is readable for its owner only, and nothing else is left beside it', async () => {
-      const storage = await (await databases.create()).open()
+      const database = await databases.create()
+      await database.open()
       const folder = await databases.folder()
-      await storage.backup(join(folder, 'backup'))
+      await database.backup(join(folder, 'backup'))
       expect((await stat(join(folder, 'backup'))).mode & 0o777).toBe(0o600)
       expect(await readdir(folder)).toEqual(['backup'])
     })
 
     test('a backup never overwrites a file', async () => {
-      const storage = await (await databases.create()).open()
+      const database = await databases.create()
+      await database.open()
       const folder = await databases.folder()
       const path = join(folder, 'backup')
       await writeFile(path, 'precious')
-      await expect(storage.backup(path)).rejects.toThrow(BackupFailed)
-      await expect(storage.backup(path)).rejects.toThrow(/already exists/)
+      await expect(database.backup(path)).rejects.toThrow(BackupFailed)
+      await expect(database.backup(path)).rejects.toThrow(/already exists/)
       expect(await readFile(path, 'utf8')).toBe('precious')
       expect(await readdir(folder)).toEqual(['backup'])
     })
 
     test('a backup that cannot be written says where, and leaves nothing', async () => {
-      const storage = await (await databases.create()).open()
+      const database = await databases.create()
+      await database.open()
       const folder = await databases.folder()
       await mkdir(join(folder, 'existing'))
       const path = join(folder, 'missing', 'backup')
-      await expect(storage.backup(path)).rejects.toThrow(`could not write the backup to ${path}`)
+      await expect(database.backup(path)).rejects.toThrow(`could not write the backup to ${path}`)
       expect(await readdir(folder)).toEqual(['existing'])
     })
   })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { access, open, rename, rm } from 'node:fs/promises'
+import { access, link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { BackupFailed } from './storage.ts'
 
@@ -8,22 +8,26 @@ import { BackupFailed } from './storage.ts'
  * name only after it has reached the disk.
  */
 export async function writeNewFile(path: string, write: (temporaryPath: string) => Promise<void>): Promise<void> {
-  if (await exists(path)) throw new BackupFailed(`${path} already exists, and a backup never overwrites a file`)
+  if (await exists(path)) throw alreadyExists(path) // before the work, which may take long
   const temporaryPath = `${path}.${randomUUID()}.partial`
   try {
     await (await open(temporaryPath, 'wx', 0o600)).close()
     await write(temporaryPath)
     await flush(temporaryPath)
-    await rename(temporaryPath, path)
+    await link(temporaryPath, path) // unlike a rename, it fails if another file has taken the name meanwhile
+    await rm(temporaryPath)
     await flush(dirname(path)) // the new name is an entry of the folder
   } catch (cause) {
     await rm(temporaryPath, { force: true })
     if (cause instanceof BackupFailed) throw cause
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') throw alreadyExists(path)
     throw new BackupFailed(`could not write the backup to ${path}: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     })
   }
 }
+
+const alreadyExists = (path: string) => new BackupFailed(`${path} already exists, and a backup never overwrites a file`)
 
 async function exists(path: string): Promise<boolean> {
   return access(path).then(

@@ -49,13 +49,29 @@ for (const kind of storageKinds) {
       ])
     })
 
-    test('a count is a number', async () => {
+    test('a count, a sum and an average are numbers', async () => {
       const { db } = await openNew()
+      await db
+        .insertInto('audit_events')
+        .values([row('one'), row('two')])
+        .execute()
       const counted = await db
         .selectFrom('audit_events')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .select(({ fn }) => [
+          fn.countAll<number>().as('count'),
+          fn.sum<number>('id').as('sum'),
+          fn.avg<number>('id').as('average'),
+        ])
         .execute()
-      expect(counted).toEqual([{ count: 0 }])
+      expect(counted).toEqual([{ count: 2, sum: 3, average: 1.5 }])
+    })
+
+    test('a number that would lose digits is refused', async () => {
+      const { db } = await openNew()
+      const exact = Number.MAX_SAFE_INTEGER
+      expect((await sql`select ${sql.lit(exact)} as value`.execute(db)).rows).toEqual([{ value: exact }])
+      await expect(sql`select 9007199254740993 as value`.execute(db)).rejects.toThrow(/9007199254740993/)
+      await expect(sql`select -9007199254740993 as value`.execute(db)).rejects.toThrow(/9007199254740993/)
     })
 
     test('a delete says how many rows it took', async () => {

@@ -27,8 +27,6 @@ export interface Storage {
   readonly db: Kysely<Database>
   /** Commits when `work` resolves, rolls back when it throws; resolves once the commit is durable. */
   transaction<T>(work: (tx: Transaction<Database>) => Promise<T>): Promise<T>
-  /** Writes a consistent copy to a new file while the server runs. Throws `BackupFailed`; never overwrites. */
-  backup(path: string): Promise<void>
   /** Lets running work finish and refuses all other. Closing twice is not an error. */
   close(): Promise<void>
 }

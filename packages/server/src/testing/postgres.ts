@@ -105,6 +105,7 @@ function settings(): string[] {
     full_page_writes: 'off',
     // The opposite of what the service needs: its sessions have to ask for it themselves.
     synchronous_commit: 'off',
+    default_transaction_isolation: 'repeatable read',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 

@@ -26,7 +26,7 @@ export async function startServer(env: Record<string, string> = {}) {
     clock,
     log,
     instanceId: '9d2c8f54-0c44-4f0e-9a3c-0a6d5f3b7a11',
-    build: { version: '1.2.3', commit: 'abc1234', built_at: '2026-01-01T00:00:00Z' },
+    build: () => ({ version: '1.2.3', commit: 'abc1234', built_at: '2026-01-01T00:00:00Z' }),
     webDir: join(folder, 'no-web-ui'),
     checkReplies: true,
   })

@@ -2,16 +2,20 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import type { Logger } from '../kernel/logger.ts'
+import { backupPostgres } from '../storage/postgres/backup-postgres.ts'
 import { openPostgres } from '../storage/postgres/open-postgres.ts'
+import { backupSqlite } from '../storage/sqlite/backup-sqlite.ts'
 import { openSqlite } from '../storage/sqlite/open-sqlite.ts'
 import type { Storage, StorageOptions } from '../storage/storage.ts'
 import { FakeClock } from './fake-clock.ts'
+import { MemoryLog } from './memory-log.ts'
 import { findPostgres, startPostgres } from './postgres.ts'
 
 /** A database that belongs to one test. It may be opened, closed and opened again. */
 export interface TestDatabase {
   open(options?: Partial<StorageOptions>): Promise<Storage>
+  /** As `svcd backup` does it, whether or not the database is open. */
+  backup(path: string): Promise<void>
   /** How `testing/write-server.ts` opens this database in another process. */
   readonly writeServer: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
 }
@@ -63,22 +67,13 @@ export function useDatabases(kind: StorageKind): Omit<DatabaseHost, 'stop'> {
   }
 }
 
-/** For parts that must be given a logger, in tests about something else. */
-export const silentLogger: Logger = {
-  debug() {},
-  info() {},
-  warning() {},
-  error() {},
-  critical() {},
-  child: () => silentLogger,
-}
-
-const defaults = { clock: new FakeClock(), logger: silentLogger }
+const defaults = { clock: new FakeClock(), logger: new MemoryLog() }
 
 async function startSqliteHost(): Promise<DatabaseHost> {
   const { folder, removeAll } = temporaryFolders()
   const databaseIn = (dataDir: string): TestDatabase => ({
     open: (options) => openSqlite({ ...defaults, dataDir, ...options }),
+    backup: (path) => backupSqlite(dataDir, path),
     writeServer: { args: [dataDir], env: {} },
   })
   return {
@@ -99,6 +94,7 @@ async function startPostgresHost(): Promise<DatabaseHost> {
   const { folder, removeAll } = temporaryFolders()
   const databaseAt = (url: string): TestDatabase => ({
     open: (options) => openPostgres({ ...defaults, url, ...options }),
+    backup: (path) => backupPostgres(url, path),
     writeServer: { args: [], env: { DATABASE_URL: url } },
   })
   return {

@@ -2,21 +2,19 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { systemClock } from '../kernel/clock.ts'
-import type { Logger } from '../kernel/logger.ts'
 import { openPostgres } from '../storage/postgres/open-postgres.ts'
 import { openSqlite } from '../storage/sqlite/open-sqlite.ts'
 import type { Storage } from '../storage/storage.ts'
+import { MemoryLog } from './memory-log.ts'
 
 // A server small enough to be killed: `write-server.ts <data directory>`, or with DATABASE_URL in the environment.
 // It prints its port. POST /rows stores the body as an audit event, and answers only once that is committed.
 
-const quiet: Logger = { debug() {}, info() {}, warning() {}, error() {}, critical() {}, child: () => quiet }
-
 const url = process.env.DATABASE_URL
 const dataDir = process.argv[2] ?? ''
 const storage = url
-  ? await openPostgres({ url, clock: systemClock, logger: quiet })
-  : await openSqlite({ dataDir, clock: systemClock, logger: quiet })
+  ? await openPostgres({ url, clock: systemClock, logger: new MemoryLog() })
+  : await openSqlite({ dataDir, clock: systemClock, logger: new MemoryLog() })
 
 const server = createServer(async (request, response) => {
   try {

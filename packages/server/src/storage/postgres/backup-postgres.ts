@@ -51,5 +51,7 @@ function environmentFor({ host, port, user, password, database, options }: Serve
     const value = options.get(option)
     if (value !== null) environment[variable] = value
   }
+  // A word that only `pg` knows: encrypted, whatever the certificate. libpq calls that `require`.
+  if (environment.PGSSLMODE === 'no-verify') environment.PGSSLMODE = 'require'
   return environment
 }

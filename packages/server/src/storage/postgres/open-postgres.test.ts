@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Logger } from '../../kernel/logger.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
+import { MemoryLog } from '../../testing/memory-log.ts'
 import { findPostgres, type PostgresCluster, startPostgres } from '../../testing/postgres.ts'
-import { silentLogger } from '../../testing/storages.ts'
+import type { Migration } from '../migrations/migration.ts'
 import { type Storage, StorageUnavailable } from '../storage.ts'
-import { openPostgres } from './open-postgres.ts'
+import { backupPostgres } from './backup-postgres.ts'
+import { openPostgres, type PostgresOptions } from './open-postgres.ts'
 
 describe.skipIf(!findPostgres())('postgres', () => {
   let cluster: PostgresCluster
@@ -25,8 +26,8 @@ describe.skipIf(!findPostgres())('postgres', () => {
   })
   afterAll(() => cluster.stop())
 
-  async function openAt(url: string, logger: Logger = silentLogger): Promise<Storage> {
-    const storage = await openPostgres({ url, clock: new FakeClock(), logger })
+  async function openAt(url: string, options: Partial<PostgresOptions> = {}): Promise<Storage> {
+    const storage = await openPostgres({ url, clock: new FakeClock(), logger: new MemoryLog(), ...options })
     opened.push(storage)
     return storage
   }
@@ -41,25 +42,37 @@ describe.skipIf(!findPostgres())('postgres', () => {
     await client.end()
   }
 
-  test('a commit is on the disk before it is acknowledged, whatever the default of the server', async () => {
+  test.each([
+    { setting: 'synchronous_commit', theirs: 'off', ours: 'on', why: 'a commit is on the disk when acknowledged' },
+    {
+      setting: 'transaction_isolation',
+      theirs: 'repeatable read',
+      ours: 'read committed',
+      why: 'a transaction that waited for its turn sees what the one before it has written',
+    },
+  ])('$setting is "$ours" where the default of the server is "$theirs": $why', async ({ setting, theirs, ours }) => {
     const url = await cluster.createDatabase()
+    const show = `show ${setting}`
     const client = new Client({ connectionString: url })
     await client.connect()
-    expect((await client.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }])
+    expect((await client.query(show)).rows).toEqual([{ [setting]: theirs }])
     await client.end()
     const storage = await openAt(url)
-    expect((await sql`show synchronous_commit`.execute(storage.db)).rows).toEqual([{ synchronous_commit: 'on' }])
+    expect((await sql.raw(show).execute(storage.db)).rows).toEqual([{ [setting]: ours }])
     await storage.transaction(async (tx) => {
-      expect((await sql`show synchronous_commit`.execute(tx)).rows).toEqual([{ synchronous_commit: 'on' }])
+      expect((await sql.raw(show).execute(tx)).rows).toEqual([{ [setting]: ours }])
     })
   })
 
   test('connections that break while idle are logged and replaced', async () => {
     const url = await cluster.createDatabase()
-    const warning = vi.fn()
-    const { db } = await openAt(url, { ...silentLogger, warning })
+    const log = new MemoryLog()
+    const { db } = await openAt(url, { logger: log })
+    await sql`select 1`.execute(db)
     await endSessions(url)
-    await vi.waitFor(() => expect(warning).toHaveBeenCalledWith('lost a database connection', expect.anything()))
+    await expect
+      .poll(() => log.records)
+      .toContainEqual(expect.objectContaining({ level: 'WARNING', message: 'lost a database connection' }))
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
   })
 
@@ -77,12 +90,74 @@ describe.skipIf(!findPostgres())('postgres', () => {
     expect(await storage.db.selectFrom('audit_events').select('event').execute()).toEqual([{ event: 'kept' }])
   })
 
+  describe('a server that hangs', () => {
+    const limits = { lockMs: 300, statementMs: 800, answerMs: 1_200 }
+
+    /** Stops the process behind a connection: it neither answers nor ends, and keeps its locks. */
+    async function stopBackend(db: Storage['db']): Promise<() => void> {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
+      const pid = rows[0]?.pid
+      if (!pid) throw new Error('the connection has no process')
+      process.kill(pid, 'SIGSTOP')
+      let stopped = true
+      const resume = () => {
+        if (stopped) process.kill(pid, 'SIGCONT')
+        stopped = false
+      }
+      onTestFinished(resume)
+      return resume
+    }
+
+    test('a connection that does not answer fails its query and is not used again', async () => {
+      const { db } = await openAt(await cluster.createDatabase(), { limits })
+      await stopBackend(db)
+      await expect(sql`select 1`.execute(db)).rejects.toThrow('the database did not answer in time')
+      expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+    })
+
+    test('a transaction that gets no answer fails, the ones behind it fail while its lock is held, then all goes on', async () => {
+      const storage = await openAt(await cluster.createDatabase(), { limits })
+      const insert = (event: string) =>
+        storage.transaction((tx) =>
+          tx.insertInto('audit_events').values({ event, detail: '{}', created_at: 1 }).execute(),
+        )
+      let resume: (() => void) | undefined
+      const hanging = storage.transaction(async (tx) => {
+        resume = await stopBackend(tx)
+        await tx.insertInto('audit_events').values({ event: 'hanging', detail: '{}', created_at: 1 }).execute()
+      })
+      const behind = insert('behind')
+      const refused = expect(behind).rejects.toThrow(/lock timeout/)
+      await expect(hanging).rejects.toThrow('the database did not answer in time')
+      await refused
+      expect(await storage.db.selectFrom('audit_events').selectAll().execute()).toEqual([])
+      resume?.()
+      await vi.waitFor(() => insert('after'), { timeout: 15_000 })
+      expect(await storage.db.selectFrom('audit_events').select('event').execute()).toEqual([{ event: 'after' }])
+    })
+
+    test('a statement that is too slow is ended by the server, and its connection stays in use', async () => {
+      const { db } = await openAt(await cluster.createDatabase(), { limits })
+      const pid = async () => (await sql`select pg_backend_pid() as pid`.execute(db)).rows
+      const before = await pid()
+      await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toThrow(/statement timeout/)
+      expect(await pid()).toEqual(before)
+    })
+
+    test('a step of the schema may take longer than a statement of a running server', async () => {
+      const slow: Migration = { number: 1, name: 'slow', statements: ['select pg_sleep(1.5)'] }
+      await openAt(await cluster.createDatabase(), { limits, migrations: [slow] })
+    })
+  })
+
   test('a missing pg_dump is named', async () => {
-    const storage = await openAt(await cluster.createDatabase())
+    const url = await cluster.createDatabase()
     vi.stubEnv('PATH', '/nonexistent')
     onTestFinished(() => void vi.unstubAllEnvs())
     const path = join(tmpdir(), `svc-${randomUUID()}.backup`)
-    await expect(storage.backup(path)).rejects.toThrow('pg_dump was not found: install the PostgreSQL client tools')
+    await expect(backupPostgres(url, path)).rejects.toThrow(
+      'pg_dump was not found: install the PostgreSQL client tools',
+    )
   })
 
   describe('a database that cannot be used', () => {

@@ -7,7 +7,7 @@ import { allMigrations } from '../migrations/all-migrations.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { QueryGuard, storageClosed } from '../query-guard.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
-import { backupPostgres } from './backup-postgres.ts'
+import { PooledConnection } from './pooled-connection.ts'
 import { parseAddress, unavailable } from './server-address.ts'
 
 /** A default server takes 100 connections; this leaves room for several of ours and the operator's tools. */
@@ -19,12 +19,35 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** A server of ours that hangs inside a transaction would hold up all the others: PostgreSQL ends it after this. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 
+/** When a connection is silent for this long, the peer is asked whether it is still there. */
+const KEEP_ALIVE_AFTER_MS = 10_000
+
+/**
+ * How long one statement may take. Transactions go one after the other, so without a limit one connection that hangs
+ * would hold up all of them for ever.
+ */
+export interface PostgresLimits {
+  /** For a lock, above all the one that puts transactions in a row. */
+  readonly lockMs: number
+  /** For the statement, lock included. The server's own limit: it leaves the connection in order and nothing in doubt. */
+  readonly statementMs: number
+  /** For the answer. Ours, for a server that hangs or is lost, and therefore longer; the connection is given up. */
+  readonly answerMs: number
+}
+
+const SERVING: PostgresLimits = { lockMs: 20_000, statementMs: 25_000, answerMs: 30_000 }
+
+/** A step of the schema may have to rewrite a large table, and servers that start together wait for it. */
+const UPGRADING: PostgresLimits = { lockMs: 3_600_000, statementMs: 3_600_000, answerMs: 3_605_000 }
+
 /** The advisory lock that puts transactions in a row across servers. Any number will do, if it never changes. */
 const TRANSACTION_LOCK = 7_382_114_096
 
 export interface PostgresOptions extends StorageOptions {
   /** `postgres://user:password@host:5432/database`; tables go to the first schema of the user's search path. */
   readonly url: string
+  /** For tests; the program's own otherwise. */
+  readonly limits?: PostgresLimits
 }
 
 /** Opens, and where needed upgrades, a PostgreSQL database. Throws `StorageUnavailable`. */
@@ -33,19 +56,21 @@ export async function openPostgres({
   clock,
   logger,
   migrations = allMigrations,
+  limits = SERVING,
 }: PostgresOptions): Promise<Storage> {
   const address = parseAddress(url)
-  const storage = postgresStorage(url, createPool(url, logger))
+  const upgrading = postgresStorage(createPool(url, logger, UPGRADING))
   try {
-    await migrate({ transaction: storage.transaction, dialect: 'postgres', migrations, clock })
-    return storage
+    await migrate({ transaction: upgrading.transaction, dialect: 'postgres', migrations, clock })
   } catch (cause) {
-    await storage.close()
     throw unavailable(address, cause)
+  } finally {
+    await upgrading.close()
   }
+  return postgresStorage(createPool(url, logger, limits))
 }
 
-function postgresStorage(url: string, pool: Pool): Storage {
+function postgresStorage(pool: Pool): Storage {
   const guard = new QueryGuard()
   // Transactions queue here, in front of the pool: queued inside it they would take its connections from the reads.
   const turns = new FifoLock()
@@ -66,7 +91,6 @@ function postgresStorage(url: string, pool: Pool): Storage {
         giveBack()
       }
     },
-    backup: (path) => backupPostgres(url, path),
     close: () => {
       guard.refuse(storageClosed())
       closing ??= pool.end()
@@ -75,18 +99,23 @@ function postgresStorage(url: string, pool: Pool): Storage {
   }
 }
 
-function createPool(url: string, logger: Logger): Pool {
+function createPool(url: string, logger: Logger, limits: PostgresLimits): Pool {
   const pool = new Pool({
     connectionString: url,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     application_name: 'svcd',
+    lock_timeout: limits.lockMs,
+    statement_timeout: limits.statementMs,
+    query_timeout: limits.answerMs,
     keepAlive: true, // so that a peer that vanished is noticed
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: { getTypeParser },
-    // Whatever the server's default is: what we acknowledge is on the disk.
+    // Whatever the server's defaults are: what we acknowledge is on the disk, and a transaction that waited for its turn
+    // sees what the one before it has written.
     onConnect: async (client) => {
-      await client.query('set synchronous_commit to on')
+      await client.query("set synchronous_commit to on; set default_transaction_isolation to 'read committed'")
     },
   })
   // An error event that nobody listens to ends the process, and the pool listens only to connections that are idle.
@@ -96,18 +125,25 @@ function createPool(url: string, logger: Logger): Pool {
   return pool
 }
 
-/** Kysely's view of the pool, asking the guard first. */
+/** Kysely's view of the pool. */
 function guarded(pool: Pool, guard: QueryGuard) {
   return {
     options: pool.options,
     async connect() {
       guard.check()
-      return pool.connect()
+      return new PooledConnection(await pool.connect())
     },
     end: () => pool.end(),
   }
 }
 
-/** `pg` answers 64-bit integers as text. Ours (ids, counts, sizes) stay far below 2^53, where numbers are exact. */
+/** `pg` answers 64-bit integers and NUMERIC, which is what `sum` of them is, as text. */
 const getTypeParser: typeof types.getTypeParser = (oid, format) =>
-  oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)
+  oid === types.builtins.INT8 || oid === types.builtins.NUMERIC ? toNumber : types.getTypeParser(oid, format)
+
+/** Ours (ids, counts, sizes) stay far below 2^53, up to where numbers are exact. Beyond it SQLite refuses as well. */
+function toNumber(text: string): number {
+  const value = Number(text)
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
+  throw new RangeError(`the database answered ${text}, which is too large for an exact number`)
+}

@@ -44,6 +44,7 @@ const TROUBLE: Readonly<Record<string, string>> = {
   '3D000': 'the database does not exist',
   '42501': 'the user may not create tables there',
   '53300': 'the server has no free connection',
+  '55P03': 'another server is upgrading it, or hangs in a transaction',
   '57P03': 'the server is starting up or shutting down',
 }
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FakeClock } from '../../testing/fake-clock.ts'
-import { silentLogger } from '../../testing/storages.ts'
+import { MemoryLog } from '../../testing/memory-log.ts'
 import { type Storage, StorageUnavailable } from '../storage.ts'
 import { backupSqlite } from './backup-sqlite.ts'
 import { openSqlite } from './open-sqlite.ts'
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 async function openHere(): Promise<Storage> {
-  opened = await openSqlite({ dataDir, clock: new FakeClock(), logger: silentLogger })
+  opened = await openSqlite({ dataDir, clock: new FakeClock(), logger: new MemoryLog() })
   return opened
 }
 
@@ -85,8 +85,8 @@ describe('sqlite: a crash', () => {
 
   test("when the writer's thread dies, reads and writes are refused and the log says so", async () => {
     const started = once(process, 'worker')
-    const critical = vi.fn()
-    opened = await openSqlite({ dataDir, clock: new FakeClock(), logger: { ...silentLogger, critical } })
+    const log = new MemoryLog()
+    opened = await openSqlite({ dataDir, clock: new FakeClock(), logger: log })
     const [worker]: Worker[] = await started
     const transaction = opened.transaction(async (tx) => {
       await worker?.terminate()
@@ -95,7 +95,29 @@ describe('sqlite: a crash', () => {
     await expect(transaction).rejects.toThrow('the database writer stopped unexpectedly')
     await expect(countEvents(opened)).rejects.toThrow('the database writer stopped unexpectedly')
     await expect(insert(opened, 'login')).rejects.toThrow('the database writer stopped unexpectedly')
-    expect(critical).toHaveBeenCalledOnce()
+    expect(log.records).toMatchObject([{ level: 'CRITICAL', message: expect.stringContaining('the database writer') }])
+  })
+})
+
+describe('sqlite: raw statements that begin or end a transaction', () => {
+  test.each(['begin', 'begin immediate', 'savepoint here'])(
+    '%s is refused, and no later write is lost',
+    async (raw) => {
+      const storage = await openHere()
+      await expect(sql.raw(raw).execute(storage.db)).rejects.toThrow('only `transaction` of the storage may')
+      await insert(storage, 'login')
+      expect(await countEvents(storage)).toBe(1)
+    },
+  )
+
+  test('commit inside a transaction fails that transaction', async () => {
+    const storage = await openHere()
+    const attempt = storage.transaction(async (tx) => {
+      await sql`commit`.execute(tx).catch(() => undefined)
+      await tx.insertInto('audit_events').values({ event: 'login', detail: '{}', created_at: 1 }).execute()
+    })
+    await expect(attempt).rejects.toThrow('it can only be rolled back')
+    expect(await countEvents(storage)).toBe(0)
   })
 })
 

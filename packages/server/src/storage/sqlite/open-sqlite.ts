@@ -7,7 +7,6 @@ import { allMigrations } from '../migrations/all-migrations.ts'
 import { migrate } from '../migrations/migrate.ts'
 import { QueryGuard, storageClosed } from '../query-guard.ts'
 import type { Storage, StorageOptions } from '../storage.ts'
-import { backupSqlite } from './backup-sqlite.ts'
 import { createPrivateFile, databasePath, unavailable } from './database-file.ts'
 import { SplitSqliteDialect } from './sqlite-dialect.ts'
 import { Statements } from './statements.ts'
@@ -37,7 +36,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     })
     await writer.open(path)
     reader = new DatabaseSync(path, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
-    const storage = sqliteStorage({ dataDir, reader, writer, guard })
+    const storage = sqliteStorage({ reader, writer, guard })
     await migrate({ transaction: storage.transaction, dialect: 'sqlite', migrations, clock })
     return storage
   } catch (cause) {
@@ -48,13 +47,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
 }
 
 interface SqliteStorageParts {
-  readonly dataDir: string
   readonly reader: DatabaseSync
   readonly writer: Writer
   readonly guard: QueryGuard
 }
 
-function sqliteStorage({ dataDir, reader, writer, guard }: SqliteStorageParts): Storage {
+function sqliteStorage({ reader, writer, guard }: SqliteStorageParts): Storage {
   const writerLock = new FifoLock()
   const dialect = new SplitSqliteDialect({ reader: new Statements(reader), writer, writerLock, guard })
   const db = new Kysely<Database>({ dialect })
@@ -71,7 +69,6 @@ function sqliteStorage({ dataDir, reader, writer, guard }: SqliteStorageParts): 
   return {
     db,
     transaction: (work) => db.transaction().execute((tx) => guard.duringTransaction(() => work(tx))),
-    backup: (path) => backupSqlite(dataDir, path),
     close: () => {
       closing ??= closeParts()
       return closing

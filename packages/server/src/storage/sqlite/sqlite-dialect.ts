@@ -95,6 +95,8 @@ class SplitConnection implements DatabaseConnection {
       return toQueryResult(await this.#parts.writer.run(sql, parameters))
     } catch (error) {
       if (this.#inTransaction) this.#failure = error
+      // A raw `begin` has been refused but has run; left open, it would swallow everybody's next writes.
+      else await this.#parts.writer.rollback()
       throw error
     }
   }
@@ -106,15 +108,14 @@ class SplitConnection implements DatabaseConnection {
 
   async begin(): Promise<void> {
     await this.#takeTurn()
-    // IMMEDIATE: takes SQLite's write lock now, so that no later statement of the transaction can find it taken.
-    await this.#parts.writer.run('begin immediate', [])
+    await this.#parts.writer.begin()
     this.#inTransaction = true
   }
 
   /** On an error the caller, Kysely, rolls back. */
   async commit(): Promise<void> {
     if (this.#failure) throw this.#refusal()
-    await this.#parts.writer.run('commit', [])
+    await this.#parts.writer.commit()
     await this.release()
   }
 

@@ -21,7 +21,7 @@ export class Statements {
 
   run(sql: string, parameters: readonly unknown[]): StatementResult {
     const { statement, answersRows } = this.#prepare(sql)
-    const values = parameters as SQLInputValue[] // checked by node:sqlite itself, value by value
+    const values = parameters.map(bindable)
     if (answersRows) return { rows: statement.all(...values), changes: undefined }
     return { rows: [], changes: Number(statement.run(...values).changes) }
   }
@@ -32,6 +32,7 @@ export class Statements {
       this.#prepared.delete(sql)
     } else {
       const statement = this.#db.prepare(sql)
+      refuseRemainder(sql, statement)
       entry = { statement, answersRows: statement.columns().length > 0 }
       const [oldest] = this.#prepared.keys()
       if (oldest !== undefined && this.#prepared.size >= KEPT_STATEMENTS) this.#prepared.delete(oldest)
@@ -39,4 +40,23 @@ export class Statements {
     this.#prepared.set(sql, entry)
     return entry
   }
+}
+
+/** SQLite prepares the first statement of a text and says nothing of the others, which would never run. */
+function refuseRemainder(sql: string, { sourceSQL }: StatementSync): void {
+  if (sql.slice(sourceSQL.length).trim() === '') return
+  throw new Error(`more than one statement in one text: run them one by one, the first is: ${sourceSQL.trim()}`)
+}
+
+/**
+ * `node:sqlite` would take a leading object for named parameters, which shifts all others, and store NaN as NULL. A
+ * boolean is refused because PostgreSQL refuses it for our integer columns. The message leaves the value out: it may be
+ * a secret.
+ */
+function bindable(value: unknown, index: number): SQLInputValue {
+  if (value === null || typeof value === 'string' || typeof value === 'bigint') return value
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  if (value instanceof Uint8Array) return value
+  const kind = typeof value === 'number' ? String(value) : typeof value
+  throw new TypeError(`parameter ${index + 1} cannot be stored: ${kind} is not text, a finite number, bytes or null`)
 }

@@ -4,7 +4,10 @@ import type { StatementResult } from './statements.ts'
 /** What the main thread asks of the writer's thread. */
 export type WriterTask =
   | { readonly kind: 'open'; readonly path: string }
+  /** One statement. It may neither begin nor end a transaction. */
   | { readonly kind: 'run'; readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'commit' }
   /** Ends the transaction if one is open: after some errors SQLite has already ended it. */
   | { readonly kind: 'rollback' }
   /** The last request: the thread ends after its reply. */

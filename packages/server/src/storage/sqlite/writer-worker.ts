@@ -27,7 +27,14 @@ class WriterConnection {
   answer(task: Exclude<WriterTask, { kind: 'open' }>): StatementResult {
     switch (task.kind) {
       case 'run':
-        return this.#statements.run(task.sql, task.parameters)
+        return this.#run(task.sql, task.parameters)
+      case 'begin':
+        // IMMEDIATE: takes SQLite's write lock now, so that no later statement of the transaction can find it taken.
+        this.#db.exec('begin immediate')
+        return NOTHING
+      case 'commit':
+        this.#db.exec('commit')
+        return NOTHING
       case 'rollback':
         if (this.#db.isTransaction) this.#db.exec('rollback')
         return NOTHING
@@ -35,6 +42,13 @@ class WriterConnection {
         this.#db.close()
         return NOTHING
     }
+  }
+
+  #run(sql: string, parameters: readonly unknown[]): StatementResult {
+    const wasInTransaction = this.#db.isTransaction
+    const result = this.#statements.run(sql, parameters)
+    if (this.#db.isTransaction === wasInTransaction) return result
+    throw new Error('a statement began or ended a transaction: only `transaction` of the storage may')
   }
 }
 

@@ -32,11 +32,37 @@ test("an error of the writer's thread keeps SQLite's message and codes", async (
 })
 
 test('rolling back where SQLite has already ended the transaction is not an error', async () => {
-  await writer.run('begin immediate', [])
+  await writer.begin()
   await writer.run('insert into t values (?)', ['a'])
   await writer.run('insert or rollback into t values (?)', ['a']).catch(() => undefined)
   await writer.rollback()
   expect((await writer.run('select name from t', [])).rows).toEqual([])
+})
+
+test.each([
+  { kind: 'NaN', value: Number.NaN },
+  { kind: 'Infinity', value: Number.POSITIVE_INFINITY },
+  { kind: 'object', value: { name: 'b' } },
+  { kind: 'object', value: new Date(0) },
+  { kind: 'boolean', value: true },
+  { kind: 'undefined', value: undefined },
+])('$kind cannot be stored, wherever it stands', async ({ kind, value }) => {
+  const insert = (parameters: unknown[]) => writer.run('insert into t values (?), (?)', parameters)
+  await expect(insert([value, 'a'])).rejects.toThrow(`parameter 1 cannot be stored: ${kind} is not`)
+  await expect(insert(['a', value])).rejects.toThrow(`parameter 2 cannot be stored: ${kind} is not`)
+  expect((await writer.run('select name from t', [])).rows).toEqual([])
+})
+
+test.each([null, 'text', 1.5, 7, new Uint8Array([1, 2])])('%j comes back as it was stored', async (value) => {
+  await writer.run('create table anything (value)', [])
+  await writer.run('insert into anything values (?)', [value])
+  expect((await writer.run('select value from anything', [])).rows).toEqual([{ value }])
+})
+
+test('a text with a second statement is refused, and none of it runs', async () => {
+  const attempt = writer.run("insert into t values ('a'); insert into t values ('b')", [])
+  await expect(attempt).rejects.toThrow("run them one by one, the first is: insert into t values ('a');")
+  expect((await writer.run('select name from t; \n', [])).rows).toEqual([])
 })
 
 test('a value that cannot be carried to the thread fails alone', async () => {

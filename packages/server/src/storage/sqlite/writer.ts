@@ -38,6 +38,14 @@ export class Writer {
     return this.#ask({ kind: 'run', sql, parameters })
   }
 
+  async begin(): Promise<void> {
+    await this.#ask({ kind: 'begin' })
+  }
+
+  async commit(): Promise<void> {
+    await this.#ask({ kind: 'commit' })
+  }
+
   async rollback(): Promise<void> {
     await this.#ask({ kind: 'rollback' })
   }

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Logger } from '../kernel/logger.ts'
-import { ConfigError } from './config-error.ts'
-import type { Environment } from './environment.ts'
-import { type LoadedSettings, loadSettings } from './load-settings.ts'
+import { ConfigError } from '../config/config-error.ts'
+import type { Environment } from '../config/environment.ts'
+import { type LoadedSettings, loadSettings } from '../config/load-settings.ts'
 
 /** A directory that is gone when the test ends. */
 export function temporaryDir(): string {
@@ -38,19 +37,4 @@ export async function refusal(env: Environment = {}, yaml?: string): Promise<Con
     throw error
   }
   throw new Error('these settings were accepted')
-}
-
-/** A logger that keeps the messages of errors. */
-export function recordingLogger(): { readonly logger: Logger; readonly errors: readonly string[] } {
-  const errors: string[] = []
-  const ignore = () => undefined
-  const logger: Logger = {
-    debug: ignore,
-    info: ignore,
-    warning: ignore,
-    error: (message) => void errors.push(message),
-    critical: ignore,
-    child: () => logger,
-  }
-  return { logger, errors }
 }
