@@ -78,6 +78,10 @@ const token = `eyJhbGciOiJIUzI1NiJ9.${Buffer.from(JSON.stringify({ sub: answer.i
 sessions.set(hash('sha256', token, 'base64'), { userId: answer.id, email: answer.email, expiresMs: Infinity })
 process.send?.({ edge: edgeListener.port, bare: bareListener.port, token })
 
+process.on('message', () => {
+  const { user, system } = process.cpuUsage()
+  process.send?.(user + system)
+})
 process.on('disconnect', async () => {
   await Promise.all([edgeListener.close(0), bareListener.close(0)])
   await logging.close()

@@ -71,28 +71,38 @@ export async function ensureWebUi() {
   writeFileSync(stamp, wanted)
 }
 
+/** What some tests need beside Node: how to tell that it is there, and Debian's packages for it. */
+const programs = [
+  { name: 'PostgreSQL', packages: ['postgresql'], isThere: hasPostgres },
+  // A browser without a font draws nothing that could be looked at.
+  { name: 'Chromium', packages: ['chromium', 'fonts-dejavu-core'], isThere: () => existsSync('/usr/bin/chromium') },
+]
+
 /**
- * Makes programs available from Debian's packages where we may install them. Answers those that are still missing;
- * the tests that need them skip by name.
+ * Installs the programs that are missing, where we may. Answers the names of those that are still missing; the tests
+ * that need them skip by name.
  */
-export async function ensurePrograms(programs) {
-  const missing = Object.entries(programs).filter(([, isThere]) => !isThere())
-  if (missing.length === 0) return []
-  const names = missing.map(([name]) => name)
-  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return names
-  await step(`Installing ${names.join(', ')} from Debian's packages`, async () => {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    const quiet = { env, stdio: ['ignore', 'ignore', 'inherit'] }
-    await run('apt-get', ['update', '-q'], quiet)
-    await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...names], quiet)
-  })
-  return missing.filter(([, isThere]) => !isThere()).map(([name]) => name)
+export async function ensurePrograms() {
+  const missing = programs.filter(({ isThere }) => !isThere())
+  const mayInstall = process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0
+  if (missing.length > 0 && mayInstall) {
+    await step(`Installing ${missing.map(({ name }) => name).join(' and ')} from Debian's packages`, async () => {
+      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+      const quiet = { env, stdio: ['ignore', 'ignore', 'inherit'] }
+      await run('apt-get', ['update', '-q'], quiet)
+      const packages = missing.flatMap((program) => program.packages)
+      await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], quiet)
+    })
+  }
+  return programs.filter(({ isThere }) => !isThere()).map(({ name }) => name)
 }
 
-export const hasChromium = () => existsSync('/usr/bin/chromium')
-export const hasPostgres = () =>
-  existsSync('/usr/lib/postgresql') &&
-  readdirSync('/usr/lib/postgresql').some((v) => existsSync(`/usr/lib/postgresql/${v}/bin/initdb`))
+function hasPostgres() {
+  const versions = '/usr/lib/postgresql'
+  return (
+    existsSync(versions) && readdirSync(versions).some((version) => existsSync(`${versions}/${version}/bin/initdb`))
+  )
+}
 
 function filesBelow(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check } from './check.mjs'
-import { ensureDependencies, ensurePrograms, ensureWebUi, hasChromium, hasPostgres, node, root, run } from './setup.mjs'
+import { ensureDependencies, ensurePrograms, ensureWebUi, node, root, run } from './setup.mjs'
 
 const filters = process.argv.slice(2)
 await ensureDependencies()
-const missing = await ensurePrograms({ postgresql: hasPostgres, chromium: hasChromium })
+const missing = await ensurePrograms()
 await ensureWebUi()
 const checks = await check()
 const tests = await runTests()

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { load, refusal, required, temporaryDir } from '../testing/load-test-settings.ts'
-import { ConfigError } from './config-error.ts'
+import { asOrdinaryUser } from '../testing/ordinary-user.ts'
 import { openConfigFile } from './config-file.ts'
 import { loadSettings } from './load-settings.ts'
 import { parseYaml } from './yaml-text.ts'
@@ -156,19 +156,19 @@ describe('a file that cannot be used', () => {
     expect(error.problems.map(({ setting }) => setting.split(' ')[0])).toEqual(['The', 'SVCD_PORT'])
   })
 
-  const isRoot = process.getuid?.() === 0 // who may read everything
-  test.skipIf(isRoot)('one that may not be read is refused', async () => {
+  test('one that may not be read is refused', async () => {
     const path = join(temporaryDir(), 'svcd.yaml')
     writeFileSync(path, '')
     chmodSync(path, 0)
-    await expect(loadSettings({ env: required, config: path })).rejects.toThrow(ConfigError)
+    const loading = asOrdinaryUser(() => loadSettings({ env: required, config: path }))
+    await expect(loading).rejects.toThrow('cannot be read: permission denied')
   })
 
-  test.skipIf(isRoot)('one in a directory that may not be entered is not replaced by the defaults', async () => {
+  test('one in a directory that may not be entered is not replaced by the defaults', async () => {
     const dir = temporaryDir()
     writeFileSync(join(dir, 'svcd.yaml'), 'auth_modes: password')
     chmodSync(dir, 0)
-    const loading = loadSettings({ env: { ...required, SVCD_CONFIG_DIR: dir } })
+    const loading = asOrdinaryUser(() => loadSettings({ env: { ...required, SVCD_CONFIG_DIR: dir } }))
     await expect(loading).rejects.toThrow('cannot be read: permission denied')
     chmodSync(dir, 0o700)
   })

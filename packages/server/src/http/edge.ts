@@ -43,7 +43,8 @@ export class Edge {
   /** First of all: gathers the facts, sets the headers every answer has, and sees to it that the end is noted. */
   begin(request: FastifyRequest, reply: FastifyReply): void {
     request.facts = this.#facts.of(request)
-    reply.headers(isApi(request) ? API_HEADERS : COMMON_HEADERS)
+    const maybeUi = request.is404 && !isApi(request)
+    reply.headers(maybeUi ? COMMON_HEADERS : API_HEADERS)
     reply.header('x-request-id', request.id)
     const startedMs = performance.now()
     const client = request.facts.clientAddress // now: a connection that broke no longer knows its peer

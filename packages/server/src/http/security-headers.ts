@@ -5,12 +5,8 @@ export const COMMON_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 } as const
 
-/** On every answer of the API: it may hold what only this caller should see. */
-export const API_HEADERS = {
-  ...COMMON_HEADERS,
-  'cache-control': 'no-store',
-  vary: 'Origin, Accept-Encoding',
-} as const
+/** On every answer of a route: it may hold what only this caller should see. Nobody keeps it, so it needs no `Vary`. */
+export const API_HEADERS = { ...COMMON_HEADERS, 'cache-control': 'no-store' } as const
 
 /** What differs from page to page and from server to server. */
 export interface PagePolicy {

@@ -8,6 +8,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { MemoryLog } from '../../testing/memory-log.ts'
+import { asOrdinaryUser } from '../../testing/ordinary-user.ts'
 import { type Storage, StorageUnavailable } from '../storage.ts'
 import { backupSqlite } from './backup-sqlite.ts'
 import { openSqlite } from './open-sqlite.ts'
@@ -174,9 +175,9 @@ describe('sqlite: a database that cannot be used', () => {
     dataDir = folder
   })
 
-  test.skipIf(process.getuid?.() === 0)('a data directory that may not be written is named', async () => {
-    await chmod(dataDir, 0o500)
-    expect(await refusal()).toContain(`the data directory ${dataDir} is not writable`)
+  test('a data directory that may not be written is named', async () => {
+    await chmod(dataDir, 0o555)
+    expect(await asOrdinaryUser(refusal)).toContain(`the data directory ${dataDir} is not writable`)
   })
 
   test('a file that is not a database is named and left alone', async () => {
