@@ -49,7 +49,7 @@ export class Logging {
   readonly #output: LogOutput
   readonly #console: Sink
   #file: Sink | undefined
-  #closed: Promise<unknown> | undefined
+  #closed: Promise<void> | undefined
   #stamp = { ms: Number.NaN, text: '' }
 
   /** Throws `LogFileError` when the file cannot be written. */
@@ -79,14 +79,20 @@ export class Logging {
 
   /** For an exit or an uncaught fault: writes what is left before it returns, waiting 1.5 seconds at most for a reader. */
   flushSync(): void {
+    this.#file?.writer.flushSync() // first: a file that fails now is told on the console
     this.#console.writer.flushSync()
-    this.#file?.writer.flushSync()
   }
 
   /** Writes what is left and closes. Later lines are ignored. */
   async close(): Promise<void> {
-    this.#closed ??= Promise.all([this.#console.writer.close(), this.#file?.writer.close()])
+    this.#closed ??= this.#closeSinks()
     await this.#closed
+  }
+
+  /** The file first: when it fails while it is closed, the console can still tell. */
+  async #closeSinks(): Promise<void> {
+    await this.#file?.writer.close()
+    await this.#console.writer.close()
   }
 
   #reopenFile(settings: LogFileSettings | undefined, json: LineFormat): void {

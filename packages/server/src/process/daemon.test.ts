@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -245,9 +246,7 @@ describe('a running server', () => {
     await expect.poll(() => daemon.stderr).toContain('reloaded')
     daemon.kill('SIGTERM')
     await daemon.exit()
-    const db = new DatabaseSync(join(folder, 'data/svc.db'), { readOnly: true })
-    const rows = db.prepare('SELECT event, target_type, detail FROM audit_events ORDER BY id').all()
-    db.close()
+    const rows = auditTrail(folder)
     expect(rows).toMatchObject([
       { event: 'app.start', target_type: 'app' },
       { event: 'app.reload', target_type: 'app' },
@@ -293,13 +292,20 @@ describe('reload by HUP', () => {
   })
 })
 
-test('a reload and a stop at the same time both get their audit row', async () => {
+test('a stop waits for the reload under way, and both get their audit row', async () => {
   const folder = await scratchFolder()
   const { daemon } = await startDaemon(folder)
+  const gate = join(folder, 'gate')
+  execFileSync('mkfifo', [gate])
+  await writeFile(join(folder, 'config/svcd.yaml'), `product_name: "cmd:cat ${gate}"\n`)
   daemon.kill('SIGHUP')
+  const opened = await open(gate, 'w') // resolves when the command of the reload reads
   daemon.kill('SIGTERM')
+  await expect.poll(() => daemon.stderr).toContain('stopping')
+  await opened.writeFile('Workbench')
+  await opened.close()
   expect(await daemon.exit()).toBe(0)
-  expect(daemon.stderr).not.toContain('ERROR')
+  expect(auditTrail(folder).map((row) => row.event)).toEqual(['app.start', 'app.reload', 'app.stop'])
 })
 
 test('a reload whose file went missing is refused, and the server goes on', async () => {
@@ -370,4 +376,11 @@ async function slowDownload(folder: string) {
       return answer.length - answer.indexOf('\r\n\r\n') - 4
     },
   }
+}
+
+function auditTrail(folder: string): Record<string, unknown>[] {
+  const db = new DatabaseSync(join(folder, 'data/svc.db'), { readOnly: true })
+  const rows = db.prepare('SELECT event, target_type, detail FROM audit_events ORDER BY id').all()
+  db.close()
+  return rows
 }

@@ -85,6 +85,10 @@ test('a path that is no longer watched is forgotten', async () => {
   settings.paths = ['/data']
   await watchdog.poll()
   expect(watchdog.latest?.filesystems).toEqual([{ path: '/data', usage_percent: 10, state: 'ok' }])
+  settings.paths = ['/data', '/state']
+  readings.disks['/state'] = 74 // inside the band that would keep an old warning alive
+  await watchdog.poll()
+  expect(watchdog.latest?.filesystems[1]).toEqual({ path: '/state', usage_percent: 74, state: 'ok' })
 })
 
 test('two folders on one disk are one entry', async () => {
