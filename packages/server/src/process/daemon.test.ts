@@ -158,12 +158,14 @@ describe('a running server', () => {
   })
 
   test('a second signal does not wait any longer', async () => {
-    const { daemon } = await slowDownload(await scratchFolder())
+    const folder = await scratchFolder()
+    const { daemon } = await slowDownload(folder)
     daemon.kill('SIGTERM')
     await expect.poll(() => daemon.stderr).toContain('stopping')
     daemon.kill('SIGTERM')
     expect(await daemon.exit()).toBe(1)
     expect(daemon.stderr).toContain('forces the end')
+    expect(String(auditTrail(folder).at(-1)?.detail)).toContain('"reason":"forced-exit"')
   })
 
   test('half a request does not hold up the stop', async () => {
@@ -214,6 +216,13 @@ describe('a running server', () => {
     expect(existsSync(join(folder, 'state/svcd.sock'))).toBe(true)
     const second = await startDaemon(folder)
     expect((await second.request('GET', '/health')).status).toBe(200)
+  })
+
+  test('without a built web interface it says so and serves the API', async () => {
+    const folder = await scratchFolder()
+    const { daemon, request } = await startDaemon(folder, { SVCD_FRONTEND_DIR: join(folder, 'nowhere') })
+    expect((await request('GET', '/api/v1/version')).status).toBe(200)
+    await expect.poll(() => daemon.stderr).toContain('there is no web interface in')
   })
 
   test('an uncaught fault is logged and ends the process with a code of its own', async () => {

@@ -1,7 +1,11 @@
 import type { LoadedSettings } from '../config/load-settings.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { exitCodes } from './exit-codes.ts'
 import { serve } from './serve.ts'
 import type { Signals } from './signals.ts'
+
+/** How long a forced end may still take for its audit row. */
+const FORCED_END_MS = 500
 
 /** Runs the server until a signal or a fault ends it; answers the exit code. */
 export async function runDaemon(
@@ -24,12 +28,20 @@ export async function runDaemon(
       logging.flushSync()
       resolve(exitCodes.fault)
     }
+    /** Notes the end in the audit trail if that takes no time, and ends. */
+    const force = () => {
+      const end = () => {
+        logging.flushSync()
+        resolve(exitCodes.conflict)
+      }
+      systemClock.after(FORCED_END_MS, end)
+      void daemon.noteEnd('forced-exit').then(end)
+    }
     let stopping = false
     const stop = (signal: 'SIGTERM' | 'SIGINT') => {
       if (stopping) {
         log.warning(`a second ${signal} forces the end`)
-        logging.flushSync()
-        return resolve(exitCodes.conflict)
+        return force()
       }
       stopping = true
       daemon.stop(`signal:${signal}`).then(() => resolve(exitCodes.stopped), fail)

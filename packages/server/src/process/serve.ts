@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type App, createApp } from '../app.ts'
 import { ConfigError } from '../config/config-error.ts'
@@ -7,6 +8,7 @@ import { instanceId } from '../features/instance/instance-id.ts'
 import { readBuild } from '../features/instance/version.ts'
 import { Listener } from '../http/listener.ts'
 import { systemClock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
 import { Logging } from '../logging/logging.ts'
 import type { Storage } from '../storage/storage.ts'
 import { DataDirectoryLock, makePrivateDirectory, orUnusable } from './directories.ts'
@@ -16,7 +18,7 @@ import { openStorage } from './open-storage.ts'
 
 const WEB_DIR = join(import.meta.dirname, '../../../web/dist')
 
-export type StopReason = 'signal:SIGTERM' | 'signal:SIGINT'
+export type StopReason = 'signal:SIGTERM' | 'signal:SIGINT' | 'forced-exit'
 
 /** A server that is up. */
 export interface Daemon {
@@ -28,6 +30,8 @@ export interface Daemon {
   reload(): Promise<void>
   /** Finishes what is under way, writes the last rows and lets go of everything. */
   stop(reason: StopReason): Promise<void>
+  /** Only the last row, for an end that waits for nothing else. */
+  noteEnd(reason: StopReason): Promise<void>
 }
 
 /** From the environment to a listening server. What was opened on the way is closed again when a later step fails. */
@@ -82,6 +86,7 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string,
     build = await readBuild(directories.versionFile, log)
   })
   const ports = { storage, clock: systemClock, log, instanceId: instance, build: () => build, webDir: WEB_DIR }
+  warnWithoutWebUi(settings.directories.frontendDir ?? WEB_DIR, log)
   const app = await createApp(() => holder.current(), ports)
   undo.defer(() => app.stop())
   await app.start()
@@ -105,7 +110,7 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string,
 async function listen(
   app: App,
   holder: SettingsHolder,
-  { log, ending }: { log: Logging['root']; ending: AbortSignal },
+  { log, ending }: { log: Logger; ending: AbortSignal },
 ): Promise<Listener[]> {
   const { socket, listen: host, port } = holder.current().network
   await makePrivateDirectory(dirname(socket), 'SVCD_SOCKET')
@@ -119,6 +124,11 @@ async function listen(
   }
   opened.move()
   return listeners
+}
+
+function warnWithoutWebUi(folder: string, log: Logger): void {
+  if (!existsSync(join(folder, 'index.html')))
+    log.warning(`there is no web interface in ${folder}: only the API answers`)
 }
 
 function browserUrl(holder: SettingsHolder): string | undefined {
@@ -158,9 +168,18 @@ function daemon(parts: {
     }
   }
 
+  let isEndNoted = false
+  async function noteEnd(reason: StopReason): Promise<void> {
+    if (isEndNoted) return
+    isEndNoted = true
+    const uptime = Math.round((systemClock.nowMs() - startedMs) / 1000)
+    await app.audit.recordOwn({ ...own, event: 'app.stop', detail: { pid: process.pid, uptime, reason } })
+  }
+
   return {
     url,
     lost,
+    noteEnd,
     reload() {
       lastReload = lastReload.then(reload)
       return lastReload
@@ -171,9 +190,7 @@ function daemon(parts: {
       const graceMs = holder.current().network.quiesceTimeoutSeconds * 1000
       await Promise.all(listeners.map((listener) => listener.close(graceMs)))
       await app.stop()
-      const uptimeSeconds = Math.round((systemClock.nowMs() - startedMs) / 1000)
-      const detail = { pid: process.pid, uptime: uptimeSeconds, reason }
-      await app.audit.recordOwn({ ...own, event: 'app.stop', detail })
+      await noteEnd(reason)
       await storage.close()
       await lock.release()
       log.info('stopped')
