@@ -13,7 +13,7 @@ export async function idleMemory(): Promise<Figure> {
   await residentMb()
   const mb = await residentMb()
   return {
-    work: 'idle server, resident memory',
+    work: 'idle server, resident memory, second start',
     measured: `${mb.toFixed(0)} MB`,
     baseline: `budget of ${BUDGET_MB} MB`,
     ratio: mb / BUDGET_MB,
