@@ -59,7 +59,7 @@ export class Edge {
 
   /** True when the request was a CORS preflight and has been answered. */
   answeredPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
-    return answerCors(request, reply, () => this.#settings().corsOrigins ?? [request.facts.externalUrl])
+    return answerCors(request, reply, () => this.#settings().corsOrigins ?? [ownOrigin(request)])
   }
 
   /** Why this client has to wait, if it has to. */
@@ -75,7 +75,9 @@ export class Edge {
 
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { status, headers, body, fault } = errorReply(error, request.id)
-    if (fault !== undefined) {
+    // A client that hung up while it was sending is no fault of ours; a database that did is one.
+    const leftEarly = request.raw.destroyed && !request.raw.complete
+    if (fault !== undefined && !leftEarly) {
       const { method, path, log } = request.facts
       log.error(`${method} ${path} failed`, { error: fault })
     }
@@ -95,6 +97,9 @@ export class Edge {
     this.#onFinished?.(request.routeOptions.url ?? 'none', method, status, elapsedMs / 1000)
   }
 }
+
+/** Without the path below which a proxy may offer us: an origin has none. */
+const ownOrigin = (request: FastifyRequest): string => new URL(request.facts.externalUrl).origin
 
 /** Only pages and files can be at an address without a route, and only a GET asks for those. */
 function refusalByAddress(request: FastifyRequest, reply: FastifyReply): AppError | undefined {

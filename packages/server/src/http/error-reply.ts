@@ -41,13 +41,11 @@ function refusal(code: keyof typeof STATUS, detail: unknown, requestId: string):
 function frameworkRefusal(error: unknown): { code: keyof typeof STATUS; detail: unknown } | undefined {
   if (!(error instanceof Error)) return undefined
   // `If-Match` on a file of the UI, refused by the library that sends it.
-  if ('statusCode' in error && error.statusCode === 412) {
+  if (error.name === 'PreconditionFailedError') {
     return { code: 'conflict', detail: 'The file is not the one you asked for' }
   }
   if (!('code' in error)) return undefined
   switch (error.code) {
-    case 'ECONNRESET': // the client hung up while it was sending; nobody will read this
-      return { code: 'bad_request', detail: 'The request ended early' }
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return { code: 'payload_too_large', detail: 'The request body is too large' }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

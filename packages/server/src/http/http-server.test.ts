@@ -119,6 +119,15 @@ describe('the answers to a request that cannot be served', () => {
     expect(record?.fields.request_id).toBe(answer.headers['x-request-id'])
   })
 
+  test('a connection of ours that breaks is a fault, however much it looks like a client that left', async () => {
+    const handle = () => {
+      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+    }
+    await using http = await startHttp({ routes: [route({ ...open, method: 'GET', path: '/broken', handle })] })
+    expect((await http.request('GET', '/api/v1/broken')).status).toBe(500)
+    expect(http.log.records.map((line) => line.level)).toContain('ERROR')
+  })
+
   test('in tests a reply that breaks its own schema is a fault', async () => {
     await using http = await startHttp({ routes: noteRoutes })
     expect((await http.request('GET', '/api/v1/lies')).status).toBe(500)
@@ -392,6 +401,13 @@ describe('headers', () => {
     const answer = await http.request('GET', '/api/v1/notes', { headers: { origin: page } })
     expect(answer.headers).toMatchObject({ 'access-control-allow-origin': page, 'cache-control': 'no-store' })
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined()
+  })
+
+  test('without a list, the address people reach the server at may read answers, whatever path is below it', async () => {
+    await using http = await startHttp({ routes: noteRoutes, settings: { hostingProto: 'https' } })
+    http.set({ hostingHostname: 'dev.example.com', hostingBasePath: '/svc' })
+    const answer = await http.request('GET', '/api/v1/notes', { headers: { origin: 'https://dev.example.com' } })
+    expect(answer.headers['access-control-allow-origin']).toBe('https://dev.example.com')
   })
 
   test('any other origin gets no permission', async () => {
