@@ -1,7 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import autocannon from 'autocannon'
+import { startBenchServer } from './bench-server.ts'
 import type { Figure } from './figure.ts'
 
 /** Many short rounds in turn: whatever else the machine does then falls on both alike. */
@@ -11,28 +9,29 @@ const WARM_UP_ROUNDS = 5
 const CONNECTIONS = 64
 
 /**
- * An authenticated GET through the whole edge, against a bare Fastify route in the same process. Counted in requests per
- * second of the server's own processor time: what the client and other programs take from the machine does not count.
+ * An authenticated GET with a permission, through the whole edge, against a bare Fastify route in the same process.
+ * Counted in requests per second of the server's own processor time: what the client and other programs take from the
+ * machine does not count.
  */
 export async function authenticatedGet(): Promise<Figure> {
-  const server = fork(join(import.meta.dirname, 'http-server.ts'), { stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
-  const [{ edge, bare, token }] = (await once(server, 'message')) as [{ edge: number; bare: number; token: string }]
+  const server = await startBenchServer()
   const rate = async (port: number) => {
-    const before = await processorSeconds(server)
+    const before = await server.processorSeconds()
     const result = await autocannon({
       url: `http://127.0.0.1:${port}/api/v1/me`,
       connections: CONNECTIONS,
       amount: REQUESTS_PER_ROUND,
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${server.token}` },
     })
     if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx + result.errors} requests failed`)
-    return result.requests.total / ((await processorSeconds(server)) - before)
+    return result.requests.total / ((await server.processorSeconds()) - before)
   }
   const rounds: { bare: number; edge: number }[] = []
-  for (let i = 0; i < WARM_UP_ROUNDS + ROUNDS; i++) rounds.push({ bare: await rate(bare), edge: await rate(edge) })
+  for (let i = 0; i < WARM_UP_ROUNDS + ROUNDS; i++) {
+    rounds.push({ bare: await rate(server.bare), edge: await rate(server.edge) })
+  }
   rounds.splice(0, WARM_UP_ROUNDS)
-  server.disconnect()
-  await once(server, 'exit')
+  await server.stop()
   const median = rounds.toSorted((a, b) => a.edge / a.bare - b.edge / b.bare)[Math.floor(ROUNDS / 2)]
   if (!median) throw new Error('no round was measured')
   return {
@@ -42,10 +41,4 @@ export async function authenticatedGet(): Promise<Figure> {
     ratio: median.edge / median.bare,
     budget: { at: 'least', ratio: 0.6 },
   }
-}
-
-async function processorSeconds(server: ChildProcess): Promise<number> {
-  server.send('processor time?')
-  const [microseconds] = (await once(server, 'message')) as [number]
-  return microseconds / 1e6
 }

@@ -1,9 +1,11 @@
 /** Prints the performance table of this machine and fails when a budget is broken. `npm run bench [word]` picks lines. */
 import { isKept, printTable } from './figure.ts'
 import { authenticatedGet } from './http.ts'
+import { parallelLogins } from './logins.ts'
 import { idleMemory } from './memory.ts'
+import { permissionCheck } from './permissions.ts'
 
-const benches = { authenticatedGet, idleMemory }
+const benches = { authenticatedGet, idleMemory, permissionCheck, parallelLogins }
 const wanted = process.argv[2]?.toLowerCase() ?? ''
 
 const figures = []

@@ -28,7 +28,10 @@ describe.skipIf(!hasChromium)('the status page', () => {
   })
 
   test('says so where people sign in with a password', async () => {
-    const { url } = await startCalmDaemon(await scratchFolder(), { SVCD_AUTH_MODES: 'password' })
+    const { url } = await startCalmDaemon(await scratchFolder(), {
+      SVCD_AUTH_MODES: 'password',
+      SVCD_DEFAULT_PASSWORD: 'correct horse battery',
+    })
     const { page, problems } = await openPage()
     await page.goto(url)
     await region(page, 'Server').getByText('With a password').waitFor()

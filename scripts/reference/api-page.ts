@@ -7,12 +7,10 @@ const ACCESS: Record<Exclude<Access, Need>, string> = {
   anyone: 'no sign-in is looked at',
   'anyone, better signed in': 'a signed-in caller is told more',
   'signed in': 'any account that may use the server',
+  'signed in, password change due': 'also an account that must choose a new password first',
+  'bearer of a session token': 'whoever sends a session token, also one that is used up; the route judges it',
   operator: 'a caller at a loopback address, or the bearer of `SVCD_METRICS_TOKEN`',
 }
-
-const NO_SIGN_IN_YET = ' No route asks for a sign-in yet, because there are no accounts yet.'
-
-const needsSignIn = ({ needs }: Route): boolean => needs === 'signed in' || typeof needs === 'object'
 
 export function apiPage(routes: readonly Route[]): string {
   const refusals = refusalsByOperation(routes)
@@ -41,7 +39,7 @@ ${table(
   Object.entries(ACCESS).map(([word, meaning]) => [word, meaning]),
 )}
 
-A permission on a resource means: signed in and holding that permission there.${routes.some(needsSignIn) ? '' : NO_SIGN_IN_YET}
+A permission on a resource means: signed in and holding that permission there.
 \`GET\` routes answer \`HEAD\` too.
 
 ${sections.join('\n')}`

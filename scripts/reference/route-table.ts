@@ -25,6 +25,7 @@ const standIns: Ports = {
   clock: { nowMs: () => refuse('clock.nowMs'), after: () => refuse('clock.after') },
   log: silent,
   instanceId: '',
+  signingSecret: '',
   build: () => ({ version: '', commit: '', built_at: null }),
   webDir: '',
 }

@@ -11,11 +11,25 @@ const PUBLIC_ROUTES = [
   'GET /audit',
   'GET /empty',
   'GET /health',
+  'POST /api/v1/auth/accept-invite',
+  'POST /api/v1/auth/change-expired-password',
+  'POST /api/v1/auth/forgot-password',
+  'POST /api/v1/auth/local',
+  'POST /api/v1/auth/login',
+  'POST /api/v1/auth/logout',
+  'POST /api/v1/auth/refresh',
+  'POST /api/v1/auth/register',
+  'POST /api/v1/auth/resend-verification',
+  'POST /api/v1/auth/reset-password',
+  'POST /api/v1/auth/verify',
 ]
 
 test('only these routes answer a caller who is not signed in', async () => {
   await using server = await startServer()
-  const open = server.app.routes.filter((row) => needsInWords(row.needs).startsWith('anyone'))
+  const judgedByTheRoute = 'bearer of a session token'
+  const open = server.app.routes.filter(
+    ({ needs }) => needsInWords(needs).startsWith('anyone') || needs === judgedByTheRoute,
+  )
   expect(open.map((row) => `${row.method} ${row.path}`).toSorted()).toEqual(PUBLIC_ROUTES)
 })
 
@@ -31,7 +45,8 @@ test('the table is published as a valid OpenAPI 3.1 document', async () => {
   const document = (await server.request('GET', '/api/v1/openapi.json')).json as { paths: object; openapi: string }
   expect(document.openapi).toBe('3.1.0')
   expect(await new Validator().validate(document)).toMatchObject({ valid: true })
-  expect(Object.keys(document.paths).toSorted()).toEqual(server.app.routes.map((row) => row.path).toSorted())
+  const paths = new Set(server.app.routes.map((row) => row.path.replace(/:(\w+)/g, '{$1}')))
+  expect(Object.keys(document.paths).toSorted()).toEqual([...paths].toSorted())
 })
 
 const watchNothing = { SVCD_MEMORY_WATCHDOG_ENABLED: 'no', SVCD_CPU_WATCHDOG_ENABLED: 'no' }
@@ -87,6 +102,7 @@ test('GET /version tells the build', async () => {
 test('GET /config gives a visitor every field of the contract and nothing for signed-in callers', async () => {
   await using server = await startServer({
     SVCD_AUTH_MODES: 'password',
+    SVCD_DEFAULT_PASSWORD: 'a password with 2 or 3 digits',
     SVCD_PRODUCT_NAME: 'Workbench',
     SVCD_LOGIN_BANNER: 'Authorised use only',
     SVCD_PASSWORD_REQUIRE_DIGIT: '2',

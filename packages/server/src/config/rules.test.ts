@@ -29,7 +29,9 @@ describe('mode none', () => {
 
   test('may listen anywhere when the operator insists, with a warning', async () => {
     const { warnings } = await load({ SVCD_PORT: '80', SVCD_LISTEN: '::', SVCD_ALLOW_INSECURE_NO_AUTH: '1' })
-    expect(warnings).toEqual([expect.stringContaining('Anyone who can reach SVCD_LISTEN is the administrator')])
+    expect(warnings).toEqual([
+      expect.stringContaining('Nobody is asked to sign in, and other machines can reach SVCD_LISTEN'),
+    ])
   })
 
   test('a mistyped address is not reported twice', async () => {
@@ -51,6 +53,29 @@ describe('test mode', () => {
   test('is refused elsewhere, even with passwords', async () => {
     const env = { SVCD_TEST_MODE: 'on', SVCD_PORT: '80', SVCD_LISTEN: '::', SVCD_AUTH_MODES: 'password' }
     expect((await refusal(env)).message).toContain('SVCD_TEST_MODE is only allowed while SVCD_LISTEN is a loopback')
+  })
+})
+
+describe('a password policy that nobody could meet is refused', () => {
+  test.each([
+    ['too long', { SVCD_MIN_PASSWORD_LENGTH: '73' }, 'ask for 73, but no password may exceed 72 bytes'],
+    [
+      'too many kinds',
+      { SVCD_PASSWORD_REQUIRE_UPPER: '40', SVCD_PASSWORD_REQUIRE_DIGIT: '40' },
+      'ask for 80, but no password may exceed 72 bytes',
+    ],
+    [
+      'changed too late to be changed',
+      { SVCD_PASSWORD_MIN_AGE_HOURS: '49', SVCD_PASSWORD_MAX_AGE_DAYS: '2' },
+      'SVCD_PASSWORD_MIN_AGE_HOURS must not be longer than SVCD_PASSWORD_MAX_AGE_DAYS',
+    ],
+  ])('%s', async (_, env, message) => {
+    expect((await refusal(env)).message).toContain(message)
+  })
+
+  test('the strictest that somebody can meet is taken', async () => {
+    await load({ SVCD_MIN_PASSWORD_LENGTH: '72', SVCD_PASSWORD_MIN_AGE_HOURS: '48', SVCD_PASSWORD_MAX_AGE_DAYS: '2' })
+    await load({ SVCD_PASSWORD_MIN_AGE_HOURS: '8760' })
   })
 })
 

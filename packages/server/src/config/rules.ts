@@ -17,13 +17,19 @@ export interface Rule {
 /** Longest path a socket address holds on every system we run on, in bytes. */
 const SOCKET_PATH_BYTES = 104
 
+/** What the password hash takes. */
+const PASSWORD_BYTES = 72
+
 export const rules: readonly Rule[] = [
   {
     about: ['SVCD_AUTH_MODES', 'SVCD_LISTEN', 'SVCD_PORT', 'SVCD_ALLOW_INSECURE_NO_AUTH'],
     check(settings) {
       if (settings.auth.modes !== 'none' || !reachableFromOutside(settings)) return undefined
       if (settings.auth.allowInsecureNoAuth) {
-        return { warning: 'Anyone who can reach SVCD_LISTEN is the administrator: SVCD_ALLOW_INSECURE_NO_AUTH is on' }
+        return {
+          warning:
+            'Nobody is asked to sign in, and other machines can reach SVCD_LISTEN: SVCD_ALLOW_INSECURE_NO_AUTH is on',
+        }
       }
       return {
         problem:
@@ -36,7 +42,7 @@ export const rules: readonly Rule[] = [
     check(settings) {
       if (!settings.auth.testMode) return undefined
       if (reachableFromOutside(settings)) return { problem: 'is only allowed while SVCD_LISTEN is a loopback address' }
-      return { warning: 'TEST MODE IS ON: the /test routes are open to anyone on this machine' }
+      return { warning: 'TEST MODE IS ON: new accounts are verified without a mail' }
     },
   },
   {
@@ -92,6 +98,30 @@ export const rules: readonly Rule[] = [
       return {
         problem: `is ${auth.modes}, which needs a provider: set SVCD_OIDC_CONFIG, or oidc_providers in the file`,
       }
+    },
+  },
+  {
+    about: [
+      'SVCD_MIN_PASSWORD_LENGTH',
+      'SVCD_PASSWORD_REQUIRE_UPPER',
+      'SVCD_PASSWORD_REQUIRE_LOWER',
+      'SVCD_PASSWORD_REQUIRE_DIGIT',
+      'SVCD_PASSWORD_REQUIRE_SPECIAL',
+    ],
+    check({ passwords }) {
+      const { minLength, requireUpper, requireLower, requireDigit, requireSpecial } = passwords
+      const characters = Math.max(minLength, requireUpper + requireLower + requireDigit + requireSpecial)
+      if (characters <= PASSWORD_BYTES) return undefined
+      return {
+        problem: `and the required characters ask for ${characters}, but no password may exceed ${PASSWORD_BYTES} bytes`,
+      }
+    },
+  },
+  {
+    about: ['SVCD_PASSWORD_MIN_AGE_HOURS', 'SVCD_PASSWORD_MAX_AGE_DAYS'],
+    check({ passwords: { minAgeHours, maxAgeDays } }) {
+      if (maxAgeDays === 0 || minAgeHours <= maxAgeDays * 24) return undefined
+      return { problem: 'must not be longer than SVCD_PASSWORD_MAX_AGE_DAYS: an expired password could not be changed' }
     },
   },
   {

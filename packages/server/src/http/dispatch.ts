@@ -55,8 +55,8 @@ async function dispatch(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Payload> {
-  const { facts, headers } = request
-  const caller = await admit(row.needs, { headers, params: rawParams(request), request: facts }, parts)
+  const { facts } = request
+  const caller = await admit(row.needs, { params: rawParams(request), request: facts }, parts)
   const { params, query, body } = validInput(row, request)
   const answer = await row.handle({ caller, params, query, body, request: facts })
   if (parts.checkReplies) checkReply(row, answer)

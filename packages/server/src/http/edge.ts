@@ -5,6 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { answerCors } from './cors.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import { errorReply } from './error-reply.ts'
+import { holdsNul, nulRefused } from './json-body.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { FactsFactory } from './request-facts.ts'
 import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts'
@@ -54,7 +55,7 @@ export class Edge {
 
   /** What can be refused before anything of the body is read. */
   refusal(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
-    return this.#refusalByLimit(request) ?? refusalByAddress(request, reply)
+    return this.#refusalByLimit(request) ?? refusalByAddress(request, reply) ?? refusalByText(request)
   }
 
   /** True when the request was a CORS preflight and has been answered. */
@@ -111,5 +112,8 @@ function refusalByAddress(request: FastifyRequest, reply: FastifyReply): AppErro
   const mayBePage = request.method === 'GET' || request.method === 'HEAD'
   return request.is404 && !mayBePage ? new AppError('not_found', 'Not Found') : undefined
 }
+
+const refusalByText = (request: FastifyRequest): AppError | undefined =>
+  holdsNul(request.url) ? nulRefused() : undefined
 
 const isApi = (request: FastifyRequest): boolean => request.facts.path.startsWith('/api/')

@@ -24,7 +24,9 @@ function appErrorReply(error: AppError, requestId: string): ErrorReply {
   if (error.code === 'step_up_required') {
     return { status: STATUS.step_up_required, headers: {}, body: { error: 'step_up_required' }, fault: undefined }
   }
-  const reply = refusal(error.code, error.message, requestId)
+  const detail =
+    error.code === 'password_expired' ? { error: 'password_expired', message: error.message } : error.message
+  const reply = refusal(error.code, detail, requestId)
   const headers: Record<string, string> = {}
   if (error.retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)))

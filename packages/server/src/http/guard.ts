@@ -1,16 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import type { Access, Caller, Need, RequestFacts } from '../kernel/route.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 
+/** How much a route asks of a sign-in. */
+export type SignIn = 'required' | 'required, password change due' | 'optional'
+
 /** The sign-in check and the permission check, handed in by the composition root. */
 export interface Guard {
   /**
-   * The caller behind the request's credentials, or null when it carries none. Throws `not_authenticated` for bad ones;
-   * on routes where signing in is `optional` a merely worn-out session counts as none.
+   * The caller behind the request's token, or null when it carries none. Throws `not_authenticated` for a bad one, and
+   * what else keeps its owner out; where signing in is `optional` a merely worn-out token counts as none.
    */
-  identify(headers: IncomingHttpHeaders, request: RequestFacts, signIn: 'required' | 'optional'): Promise<Caller | null>
+  identify(request: RequestFacts, signIn: SignIn): Promise<Caller | null>
   /** Throws `permission_denied` or `step_up_required` unless the caller may. */
   authorize(caller: Caller, need: Need, request: RequestFacts): Promise<void>
 }
@@ -18,18 +20,33 @@ export interface Guard {
 /** Applies a route's access rule. Every request passes here before its input is looked at. */
 export async function admit(
   needs: Access,
-  input: { headers: IncomingHttpHeaders; params: Readonly<Record<string, string>>; request: RequestFacts },
+  input: { params: Readonly<Record<string, string>>; request: RequestFacts },
   { guard, settings }: { guard: Guard; settings: () => EdgeSettings },
 ): Promise<Caller | null> {
-  if (needs === 'anyone') return null
-  if (needs === 'operator') {
-    requireOperator(input.headers, input.request, settings())
-    return null
+  const { request } = input
+  switch (needs) {
+    case 'anyone':
+    case 'bearer of a session token':
+      return null
+    case 'operator':
+      requireOperator(request, settings())
+      return null
+    case 'anyone, better signed in':
+      return guard.identify(request, 'optional')
+    case 'signed in':
+      return signedIn(await guard.identify(request, 'required'))
+    case 'signed in, password change due':
+      return signedIn(await guard.identify(request, 'required, password change due'))
+    default: {
+      const caller = signedIn(await guard.identify(request, 'required'))
+      await guard.authorize(caller, onResource(needs, input.params), request)
+      return caller
+    }
   }
-  if (needs === 'anyone, better signed in') return guard.identify(input.headers, input.request, 'optional')
-  const caller = await guard.identify(input.headers, input.request, 'required')
+}
+
+function signedIn(caller: Caller | null): Caller {
   if (!caller) throw new AppError('not_authenticated', 'Not authenticated')
-  if (needs !== 'signed in') await guard.authorize(caller, onResource(needs, input.params), input.request)
   return caller
 }
 
@@ -46,9 +63,9 @@ function onResource(need: Need, params: Readonly<Record<string, string>>): Need 
   return { permission: need.permission, on: on as Need['on'] }
 }
 
-function requireOperator(headers: IncomingHttpHeaders, request: RequestFacts, settings: EdgeSettings): void {
+function requireOperator(request: RequestFacts, settings: EdgeSettings): void {
   if (request.isFromThisMachine) return
-  const sent = /^bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+  const sent = request.bearerToken
   const expected = settings.metricsToken?.reveal()
   if (sent !== undefined && expected !== undefined && sameSecret(sent, expected)) return
   throw new AppError('permission_denied', 'Only the machine itself, or the bearer of the operator token, may read this')

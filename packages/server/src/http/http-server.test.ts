@@ -164,6 +164,16 @@ describe('input validation', () => {
     expect(answer.json).toMatchObject({ code: 'invalid_request', detail: [problem] })
   })
 
+  test('a NUL character is refused wherever it stands, and text about it is not', async () => {
+    const escaped = String.raw`\u0000`
+    const answer = await post(`{"title":"a${escaped}b"}`)
+    expect([answer.status, answer.json]).toMatchObject([422, { detail: [{ type: 'value_error', loc: ['body'] }] }])
+    expect((await post(`{"title":"a\\\\${escaped}b"}`)).status).toBe(422)
+    expect((await post(`{"title":"a\\${escaped}b"}`)).status).toBe(200)
+    await using http = await startHttp({ routes: [] })
+    for (const path of ['/api/v1/a%00b', '/api/v1/a?q=%00']) expect((await http.request('GET', path)).status).toBe(400)
+  })
+
   test('malformed JSON is 422 and named as such', async () => {
     const answer = await post('{"title": oops}')
     expect(answer.status).toBe(422)
@@ -212,11 +222,11 @@ describe('who may call', () => {
       handle: ({ caller }) => ({ hello: caller?.email ?? 'stranger' }),
     }),
   ]
-  const ann: Caller = { userId: '1', email: 'ann@example.com' }
+  const ann: Caller = { userId: '1', email: 'ann@example.com', sessionId: '2', groupIds: new Set() }
   const guard: Guard = {
-    async identify(headers) {
-      if (headers.authorization === 'Bearer bad') throw new AppError('not_authenticated', 'Invalid token')
-      return headers.authorization === 'Bearer ann' ? ann : null
+    async identify({ bearerToken }) {
+      if (bearerToken === 'bad') throw new AppError('not_authenticated', 'Invalid token')
+      return bearerToken === 'ann' ? ann : null
     },
     async authorize(_, need) {
       if (need.on !== '/workspaces/7') throw new AppError('permission_denied', 'Permission denied')

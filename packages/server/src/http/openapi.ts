@@ -98,7 +98,10 @@ function impliedRefusals(row: Route): ErrorCode[] {
   const codes: ErrorCode[] = []
   if (row.params || row.query || row.body) codes.push('invalid_request')
   if (row.body) codes.push('payload_too_large', 'unsupported_media_type')
-  if (row.needs === 'signed in' || typeof row.needs === 'object') codes.push('not_authenticated')
+  if (securityOf(row.needs).some((scheme) => 'session' in scheme)) codes.push('not_authenticated')
+  if (row.needs === 'signed in' || typeof row.needs === 'object') {
+    codes.push('account_disabled', 'password_expired', 'password_change_required')
+  }
   if (row.needs === 'operator' || typeof row.needs === 'object') codes.push('permission_denied')
   if (row.path.startsWith(`${API_PREFIX}/`)) codes.push('rate_limited')
   return [...codes, 'internal_error']

@@ -9,6 +9,8 @@ import { externalUrl, hostName, isLoopbackName } from './hosting-address.ts'
 /** Whoever adds one of these speaks for somebody else. */
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
 
+const BEARER = 'bearer '
+
 declare module 'fastify' {
   interface FastifyRequest {
     facts: HttpRequestFacts
@@ -94,6 +96,16 @@ export class HttpRequestFacts implements RequestFacts {
 
   get referer(): string | undefined {
     return this.#request.headers.referer
+  }
+
+  get origin(): string | undefined {
+    return this.#request.headers.origin
+  }
+
+  get bearerToken(): string | undefined {
+    const header = this.#request.headers.authorization
+    if (header === undefined || header.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined
+    return header.slice(BEARER.length).trim() || undefined
   }
 
   get externalUrl(): string {

@@ -8,6 +8,9 @@ import type { Logger } from './logger.ts'
 export interface Caller {
   readonly userId: string
   readonly email: string
+  /** Stays the same when the session's token is refreshed. */
+  readonly sessionId: string
+  readonly groupIds: ReadonlySet<string>
 }
 
 /** A permission on a resource; `:name` in the path is filled from the route's parameters. */
@@ -21,12 +24,21 @@ export interface Need {
  * - `anyone`: no sign-in is looked at.
  * - `anyone, better signed in`: the answer says more to a signed-in caller.
  * - `signed in`: any account that may use the server.
+ * - `signed in, password change due`: also one that must choose a new password first; everything else is shut to it.
+ * - `bearer of a session token`: the route judges the token itself, because it also takes one that is used up.
  * - a `Need`: signed in and holding that permission.
  * - `operator`: a peer on this machine, or the bearer of a secret the operator set.
  */
-export type Access = 'anyone' | 'anyone, better signed in' | 'signed in' | 'operator' | Need
+export type Access =
+  | 'anyone'
+  | 'anyone, better signed in'
+  | 'signed in'
+  | 'signed in, password change due'
+  | 'bearer of a session token'
+  | 'operator'
+  | Need
 
-type CallerFor<A extends Access> = A extends 'anyone' | 'operator'
+type CallerFor<A extends Access> = A extends 'anyone' | 'operator' | 'bearer of a session token'
   ? null
   : A extends 'anyone, better signed in'
     ? Caller | null
@@ -44,6 +56,10 @@ export interface RequestFacts {
   readonly isFromThisMachine: boolean
   readonly userAgent: string | undefined
   readonly referer: string | undefined
+  /** Of the page that sent it, when a browser says so. */
+  readonly origin: string | undefined
+  /** The token of the `Authorization` header. A secret. */
+  readonly bearerToken: string | undefined
   /** Where a browser finds this server; safe to put into links. Ends without a slash. */
   readonly externalUrl: string
   readonly log: Logger

@@ -12,6 +12,8 @@ import { rawRequest } from '../testing/start-http.ts'
 /** Far more than the kernel keeps for a connection. */
 const LARGE_BYTES = 64 * 1024 * 1024
 
+const passwords = { SVCD_AUTH_MODES: 'password', SVCD_DEFAULT_PASSWORD: 'correct horse battery' }
+
 describe('a start that cannot work', () => {
   test.each<[string, Record<string, string | undefined>, string[]]>([
     ['no state directory', { SVCD_STATE_DIR: undefined }, ['SVCD_STATE_DIR must be set']],
@@ -22,8 +24,18 @@ describe('a start that cannot work', () => {
     ['a sign-in mode that does not exist', { SVCD_AUTH_MODES: 'pasword' }, ['SVCD_AUTH_MODES', 'password']],
     [
       'an address this machine does not have',
-      { SVCD_LISTEN: '203.0.113.1', SVCD_AUTH_MODES: 'password', SVCD_PORT: '8123' },
+      { SVCD_LISTEN: '203.0.113.1', ...passwords, SVCD_PORT: '8123' },
       ['203.0.113.1', 'SVCD_LISTEN'],
+    ],
+    [
+      'no password for the first administrator',
+      { SVCD_AUTH_MODES: 'password' },
+      ['SVCD_DEFAULT_PASSWORD must be set: sign-in mode password needs it for the first administrator'],
+    ],
+    [
+      'a weak password for the first administrator',
+      { SVCD_AUTH_MODES: 'password', SVCD_DEFAULT_PASSWORD: 'short' },
+      ['SVCD_DEFAULT_PASSWORD is not good enough: Password must be at least 8 characters'],
     ],
     ['a log file that cannot be written', { SVCD_LOG_FILE: '/proc/no/such/file' }, ['SVCD_LOG_FILE']],
   ])('%s: exit 78 and a message that names the setting', async (_, env, words) => {
@@ -184,7 +196,7 @@ describe('a running server', () => {
     await expect.poll(() => waiting.stderr).toContain('is in use; trying again')
     waiting.kill('SIGTERM')
     expect(await waiting.exit()).toBe(0)
-    expect(await readdir(join(folder, 'state'))).toEqual([])
+    expect(await readdir(join(folder, 'state'))).toEqual(['jwt-secret']) // made once, and kept
   })
 
   test('no signal is lost or deadly at any moment of the start', async () => {
@@ -257,12 +269,13 @@ describe('a running server', () => {
     await daemon.exit()
     const rows = auditTrail(folder)
     expect(rows).toMatchObject([
+      { event: 'user.create', target_type: 'user' },
       { event: 'app.start', target_type: 'app' },
       { event: 'app.reload', target_type: 'app' },
       { event: 'app.stop', target_type: 'app' },
     ])
-    expect(JSON.parse(String(rows[0]?.detail))).toEqual({ version: 'dev', pid: daemon.child.pid, listener: `${url}/` })
-    expect(JSON.parse(String(rows[2]?.detail))).toMatchObject({ pid: daemon.child.pid, reason: 'signal:SIGTERM' })
+    expect(JSON.parse(String(rows[1]?.detail))).toEqual({ version: 'dev', pid: daemon.child.pid, listener: `${url}/` })
+    expect(JSON.parse(String(rows[3]?.detail))).toMatchObject({ pid: daemon.child.pid, reason: 'signal:SIGTERM' })
   })
 })
 
@@ -314,7 +327,7 @@ test('a stop waits for the reload under way, and both get their audit row', asyn
   await opened.writeFile('Workbench')
   await opened.close()
   expect(await daemon.exit()).toBe(0)
-  expect(auditTrail(folder).map((row) => row.event)).toEqual(['app.start', 'app.reload', 'app.stop'])
+  expect(auditTrail(folder).map((row) => row.event)).toEqual(['user.create', 'app.start', 'app.reload', 'app.stop'])
 })
 
 test('a reload whose file went missing is refused, and the server goes on', async () => {

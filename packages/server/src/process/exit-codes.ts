@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config-error.ts'
+import { SeedRefused } from '../features/seeding/seed.ts'
 import { ListenError } from '../http/listener.ts'
 import { LogFileError } from '../logging/log-file.ts'
 import { BackupFailed, StorageUnavailable } from '../storage/storage.ts'
@@ -25,7 +26,7 @@ export const exitCodeMeanings: Readonly<Record<(typeof exitCodes)[keyof typeof e
 
 /** The code and the sentence for a failure on the way up; undefined when it is a fault of ours. */
 export function startFailure(error: unknown): { code: number; message: string } | undefined {
-  if (error instanceof ConfigError || error instanceof LogFileError) {
+  if (error instanceof ConfigError || error instanceof LogFileError || error instanceof SeedRefused) {
     return { code: exitCodes.configuration, message: error.message }
   }
   if (error instanceof ListenError) {

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import { type App, createApp } from '../app.ts'
 import { ConfigError } from '../config/config-error.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
+import type { Settings } from '../config/settings.ts'
 import { SettingsHolder } from '../config/settings-holder.ts'
 import { instanceId } from '../features/instance/instance-id.ts'
+import { generatedSigningSecret } from '../features/instance/signing-secret.ts'
 import { readBuild } from '../features/instance/version.ts'
 import { Listener } from '../http/listener.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -44,7 +46,11 @@ export async function serve(
   await makePrivateDirectory(directories.stateDir, 'SVCD_STATE_DIR')
   await makePrivateDirectory(directories.dataDir, 'SVCD_DATA_DIR')
   const instance = await orUnusable('SVCD_DATA_DIR', directories.dataDir, () => instanceId(directories.dataDir))
-  const secrets = { all: secretsIn(loaded.settings) }
+  const signingSecret = await orUnusable('SVCD_STATE_DIR', directories.stateDir, () =>
+    generatedSigningSecret(directories.stateDir),
+  )
+  const allSecrets = (settings: Settings) => [signingSecret, ...secretsIn(settings)]
+  const secrets = { all: allSecrets(loaded.settings) }
   const logging = new Logging({
     ...logSettings(loaded.settings, instance),
     clock: systemClock,
@@ -53,12 +59,12 @@ export async function serve(
   const log = logging.root
   const holder = new SettingsHolder({ loaded, load, logger: log })
   holder.onChange((settings) => {
-    secrets.all = secretsIn(settings)
+    secrets.all = allSecrets(settings)
     logging.reconfigure(logSettings(settings, instance))
   })
   try {
     for (const warning of loaded.warnings) log.warning(warning)
-    const daemon = await start(holder, logging, instance, ending)
+    const daemon = await start(holder, logging, { instance, signingSecret }, ending)
     return { daemon, logging }
   } catch (error) {
     // Beside the sentence on standard error, so that the log file of an unattended server has the reason too.
@@ -71,7 +77,12 @@ export async function serve(
   }
 }
 
-async function start(holder: SettingsHolder, logging: Logging, instance: string, ending: AbortSignal): Promise<Daemon> {
+async function start(
+  holder: SettingsHolder,
+  logging: Logging,
+  { instance, signingSecret }: { instance: string; signingSecret: string },
+  ending: AbortSignal,
+): Promise<Daemon> {
   const log = logging.root
   const settings = holder.current()
   await using undo = new AsyncDisposableStack()
@@ -85,7 +96,15 @@ async function start(holder: SettingsHolder, logging: Logging, instance: string,
   holder.onChange(async ({ directories }) => {
     build = await readBuild(directories.versionFile, log)
   })
-  const ports = { storage, clock: systemClock, log, instanceId: instance, build: () => build, webDir: WEB_DIR }
+  const ports = {
+    storage,
+    clock: systemClock,
+    log,
+    instanceId: instance,
+    signingSecret,
+    build: () => build,
+    webDir: WEB_DIR,
+  }
   warnWithoutWebUi(settings.directories.frontendDir ?? WEB_DIR, log)
   const app = await createApp(() => holder.current(), ports)
   undo.defer(() => app.stop())

@@ -2,8 +2,16 @@ import type { ColumnType, Generated } from 'kysely'
 
 /** Every table, as SQL spells it. Rows become the features' own types in their `*-store.ts`. */
 export interface Database {
+  acl_entries: AclEntriesTable
   audit_events: AuditEventsTable
+  group_members: GroupMembersTable
+  invitations: InvitationsTable
+  login_failures: LoginFailuresTable
   migrations: MigrationsTable
+  password_history: PasswordHistoryTable
+  user_groups: UserGroupsTable
+  user_sessions: UserSessionsTable
+  users: UsersTable
 }
 
 /** A column that is written once: no update may name it. */
@@ -35,4 +43,92 @@ export interface MigrationsTable {
   /** SHA-256 of the statements as they were run. */
   digest: string
   applied_at: number
+}
+
+export interface UsersTable {
+  id: WrittenOnce<string>
+  /** In lower case. */
+  email: string
+  handle: string
+  verified: number
+  /** `local` for accounts with a password, `system` for the agent, else the identity provider. */
+  provider: string
+  password_hash: string | null
+  password_set_at: number | null
+  must_change_password: Generated<number>
+  disabled: Generated<number>
+  created_at: WrittenOnce<number>
+  last_login_at: number | null
+  last_activity_at: number | null
+}
+
+/** Passwords a person had before the present one. */
+export interface PasswordHistoryTable {
+  id: Generated<number>
+  user_id: WrittenOnce<string>
+  password_hash: WrittenOnce<string>
+  retired_at: WrittenOnce<number>
+}
+
+/** Wrong passwords in a row. The account is an address, or what was typed when nobody has it. */
+export interface LoginFailuresTable {
+  account: WrittenOnce<string>
+  failures: number
+  first_failure_at: number
+  locked_until: number | null
+}
+
+/** A row is a session that lives: a token whose `jti` is nowhere here has been revoked. */
+export interface UserSessionsTable {
+  /** Tells which of two sessions of the same moment came first. */
+  number: Generated<number>
+  /** Stays when a refresh changes the token. */
+  id: WrittenOnce<string>
+  user_id: WrittenOnce<string>
+  jti: string
+  /** The token before the last refresh, so that a refresh whose answer was lost can be repeated. */
+  previous_jti: string | null
+  refreshed_at: number | null
+  created_at: WrittenOnce<number>
+  issued_at: number
+  expires_at: number
+  last_seen_at: number
+  source_ip: WrittenOnce<string | null>
+  user_agent: WrittenOnce<string | null>
+}
+
+export interface UserGroupsTable {
+  id: WrittenOnce<string>
+  name: string
+  description: string | null
+  source: WrittenOnce<'manual' | 'workspace-role'>
+  created_at: WrittenOnce<number>
+}
+
+export interface GroupMembersTable {
+  group_id: WrittenOnce<string>
+  user_id: WrittenOnce<string>
+  /** Who put them there: `manual`, or the part that keeps the membership in step with something else. */
+  source: WrittenOnce<string>
+}
+
+/** Read by position, lowest first. Positions have gaps where a user or group was deleted. */
+export interface AclEntriesTable {
+  resource: WrittenOnce<string>
+  position: WrittenOnce<number>
+  action: WrittenOnce<'allow' | 'deny'>
+  principal_kind: WrittenOnce<'everyone' | 'authenticated' | 'user' | 'group'>
+  user_id: WrittenOnce<string | null>
+  group_id: WrittenOnce<string | null>
+  permission: WrittenOnce<string>
+}
+
+export interface InvitationsTable {
+  id: WrittenOnce<string>
+  email: WrittenOnce<string>
+  invited_by: WrittenOnce<string>
+  invited_by_email: WrittenOnce<string>
+  status: 'pending' | 'accepted' | 'revoked'
+  created_at: WrittenOnce<number>
+  accepted_at: number | null
 }

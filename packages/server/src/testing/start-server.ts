@@ -9,23 +9,41 @@ import { openSqlite } from '../storage/sqlite/open-sqlite.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryLog } from './memory-log.ts'
 import { rawRequest } from './start-http.ts'
+import type { TestDatabase } from './storages.ts'
+
+export interface ServerOptions {
+  /** Of another kind than SQLite, or one that outlives the server. The test closes nothing. */
+  readonly database?: TestDatabase
+  readonly clock?: FakeClock
+  /** Where settings, secrets and SQLite are kept; a folder of its own, removed at the end, unless given. */
+  readonly folder?: string
+}
+
+/** Enough to be a hash, few enough for tests that sign in all the time. */
+const PASSWORD_ITERATIONS = 500
 
 /**
  * The whole service in this process: real settings, real database, real sockets; only the clock is the test's to move.
  * `env` holds settings by their variables. Dispose it when done.
  */
-export async function startServer(env: Record<string, string> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-server-'))
+export async function startServer(env: Record<string, string> = {}, options: ServerOptions = {}) {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'svc-server-')))
   const dirs = { SVCD_STATE_DIR: folder, SVCD_DATA_DIR: folder, SVCD_CONFIG_DIR: folder }
-  const { settings } = await loadSettings({ env: { ...dirs, ...env }, config: 'none' })
-  const clock = new FakeClock()
+  const load = async (more: Record<string, string>) =>
+    (await loadSettings({ env: { ...dirs, ...env, ...more }, config: 'none' })).settings
+  let settings = await load({})
+  const clock = options.clock ?? new FakeClock()
   const log = new MemoryLog()
-  const storage = await openSqlite({ dataDir: folder, clock, logger: log })
+  const storage = options.database
+    ? await options.database.open({ clock, logger: log })
+    : await openSqlite({ dataDir: folder, clock, logger: log })
   const app = await createApp(() => settings, {
     storage,
     clock,
     log,
     instanceId: '9d2c8f54-0c44-4f0e-9a3c-0a6d5f3b7a11',
+    signingSecret: 'only-for-tests-only-for-tests-only-for-tests',
+    passwordIterations: PASSWORD_ITERATIONS,
     build: () => ({ version: '1.2.3', commit: 'abc1234', built_at: '2026-01-01T00:00:00Z' }),
     webDir: join(folder, 'no-web-ui'),
     checkReplies: true,
@@ -39,13 +57,18 @@ export async function startServer(env: Record<string, string> = {}) {
     clock,
     log,
     storage,
+    port,
+    /** As a reload does it: the given variables change, the others stay as they were at the start. */
+    async reconfigure(more: Record<string, string>) {
+      settings = await load(more)
+    },
     request: (method: string, path: string, options: { headers?: Record<string, string>; body?: string } = {}) =>
       rawRequest({ port, method, path, ...options }),
     async [Symbol.asyncDispose]() {
       await listener.close(0)
       await app.stop()
       await storage.close()
-      await rm(folder, { recursive: true })
+      if (options.folder === undefined) await rm(folder, { recursive: true })
     },
   }
 }

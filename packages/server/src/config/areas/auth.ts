@@ -13,7 +13,7 @@ export const authRows = {
     env: 'SVCD_ALLOW_INSECURE_NO_AUTH',
     default: false,
     reload: 'restart',
-    doc: 'Lets mode none listen on an address other machines can reach. Anyone who reaches it is the administrator.',
+    doc: 'Lets mode none listen on an address other machines can reach. Whoever a proxy makes look like this machine is the administrator.',
   }),
   jwtSecret: secret({
     env: 'SVCD_JWT_SECRET',
@@ -97,6 +97,6 @@ export const authRows = {
     env: 'SVCD_TEST_MODE',
     default: false,
     reload: 'restart',
-    doc: 'Opens the unprotected /test routes and verifies new accounts by itself. For tests on this machine only.',
+    doc: 'Verifies new accounts without a mail. For tests on this machine only.',
   }),
 }

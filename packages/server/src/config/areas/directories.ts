@@ -22,7 +22,7 @@ export const directoryRows = {
     env: 'SVCD_CUSTOMIZE_DIR',
     defaultFrom: { text: '<config_dir>/custom', value: ({ configDir }) => `${configDir}/custom` },
     reload: 'live',
-    doc: 'Directory with your own certs, branding and email-templates folders; missing ones are ignored.',
+    doc: 'Directory with your own email-templates folder; it may be missing. Folders certs and branding are not read yet.',
   }),
   frontendDir: path({
     env: 'SVCD_FRONTEND_DIR',

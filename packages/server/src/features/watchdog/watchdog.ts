@@ -1,6 +1,7 @@
 import type { HealthDetail, ResourceState } from '@svc/protocol/instance'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { isoTime } from '../../kernel/wire-time.ts'
 import { cpuPressurePercent, filesystemUsage, memoryUsagePercent } from './measure.ts'
 import { nextState, type Thresholds } from './resource-state.ts'
 
@@ -86,7 +87,7 @@ export class Watchdog {
           ? null
           : { usage_percent: rounded(memory), state: judge('memory', memory, settings.memory) },
       cpu: cpu === undefined ? null : { psi_avg60_percent: rounded(cpu), state: judge('cpu', cpu, settings.cpu) },
-      last_poll: isoWithOffset(this.#clock.nowMs()),
+      last_poll: isoTime(this.#clock.nowMs() / 1000),
     }
     // A path that is no longer watched must not keep its last state, or health would stay degraded for ever.
     for (const key of this.#states.keys()) if (!seen.has(key)) this.#states.delete(key)
@@ -134,5 +135,3 @@ export class Watchdog {
 }
 
 const rounded = (percent: number): number => Math.round(percent * 10) / 10
-
-const isoWithOffset = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, '+00:00')

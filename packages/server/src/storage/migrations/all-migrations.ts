@@ -1,5 +1,6 @@
 import { auditEvents } from './0001-audit-events.ts'
+import { accounts } from './0002-accounts.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. A new one is a new file, added at the end. */
-export const allMigrations: readonly Migration[] = [auditEvents]
+export const allMigrations: readonly Migration[] = [auditEvents, accounts]

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 export type Dialect = 'sqlite' | 'postgres'
 
 /**
- * The few words in which the databases differ, written `{word}` in a statement. Everything else (`text`, `not null`,
- * `references`, indexes) is the same in both.
+ * The few words in which the databases differ, written `{word}` in a statement. Everything else (plain `text`,
+ * `not null`, `references`, indexes) is the same in both.
  */
 const WORDS: Record<Dialect, Readonly<Record<string, string>>> = {
   sqlite: {
@@ -12,6 +12,7 @@ const WORDS: Record<Dialect, Readonly<Record<string, string>>> = {
     identity: 'integer primary key autoincrement',
     integer: 'integer',
     real: 'real',
+    text: 'text',
     // Makes SQLite refuse a value of the wrong type, as PostgreSQL always does. Ends every `create table`.
     strict: 'strict',
   },
@@ -19,6 +20,8 @@ const WORDS: Record<Dialect, Readonly<Record<string, string>>> = {
     identity: 'bigint generated always as identity primary key',
     integer: 'bigint',
     real: 'double precision',
+    // Compared and sorted byte by byte, as SQLite does, whatever the locale of the cluster.
+    text: 'text collate "C"',
     strict: '',
   },
 }

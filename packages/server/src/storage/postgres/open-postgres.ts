@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool, types } from 'pg'
 import type { Logger } from '../../kernel/logger.ts'
+import { withAftermath } from '../aftermath.ts'
 import type { Database } from '../database.ts'
 import { FifoLock } from '../fifo-lock.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
@@ -83,10 +84,14 @@ function postgresStorage(pool: Pool): Storage {
       guard.check()
       const giveBack = await turns.acquire()
       try {
-        return await db.transaction().execute(async (tx) => {
-          await sql`select pg_advisory_xact_lock(${TRANSACTION_LOCK})`.execute(tx)
-          return guard.duringTransaction(() => work(tx))
-        })
+        return await withAftermath(
+          (body) =>
+            db.transaction().execute(async (tx) => {
+              await sql`select pg_advisory_xact_lock(${TRANSACTION_LOCK})`.execute(tx)
+              return guard.duringTransaction(() => body(tx))
+            }),
+          work,
+        )
       } finally {
         giveBack()
       }

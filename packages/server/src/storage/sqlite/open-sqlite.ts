@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { Kysely } from 'kysely'
+import { withAftermath } from '../aftermath.ts'
 import type { Database } from '../database.ts'
 import { FifoLock } from '../fifo-lock.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
@@ -68,7 +69,8 @@ function sqliteStorage({ reader, writer, guard }: SqliteStorageParts): Storage {
 
   return {
     db,
-    transaction: (work) => db.transaction().execute((tx) => guard.duringTransaction(() => work(tx))),
+    transaction: (work) =>
+      withAftermath((body) => db.transaction().execute((tx) => guard.duringTransaction(() => body(tx))), work),
     close: () => {
       closing ??= closeParts()
       return closing

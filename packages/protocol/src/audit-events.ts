@@ -1,0 +1,31 @@
+/** Every event of the audit trail and when it is written. Names are part of the contract: people filter by them. */
+export const auditEvents = {
+  'app.start': 'The server started',
+  'app.stop': 'The server stopped; `reason` says why',
+  'app.reload': 'The settings were read again',
+  login: 'Somebody signed in; `via` says how',
+  'failed-login': 'A password was wrong, or the account was locked',
+  logout: 'Somebody signed out',
+  'session.revoke': 'Sessions were ended; `reason` says why',
+  'user.register': 'Somebody created their own account',
+  'user.create': 'An account was created for somebody',
+  'user.update': 'An administrator changed an account; `fields` names what',
+  'user.delete': 'An account was deleted',
+  'user.unlock': 'An administrator lifted a lockout',
+  'user.disable': 'An account was disabled for inactivity',
+  'user.password.change': 'A password was changed; `via` says how',
+  'user.email.change': 'The address of an account was changed',
+  'user.handle.change': 'The handle of an account was changed',
+  'group.create': 'A group was created',
+  'group.update': 'A group was changed',
+  'group.delete': 'A group was deleted',
+  'group.member.add': 'Somebody was added to a group',
+  'group.member.remove': 'Somebody was removed from a group',
+  'acl.replace': 'The access-control entries of a resource were replaced',
+  'invitation.create': 'An invitation was sent',
+  'invitation.resend': 'An invitation was sent again',
+  'invitation.revoke': 'An invitation was revoked',
+  'invitation.accept': 'An invitation was accepted',
+} as const
+
+export type AuditEventName = keyof typeof auditEvents

@@ -1,0 +1,83 @@
+import type { Permission } from '@svc/protocol/permissions'
+import type { Transaction } from 'kysely'
+import { Announcer } from '../../kernel/announcer.ts'
+import { ReadCache } from '../../kernel/read-cache.ts'
+import { whenCommitted, whenOver } from '../../storage/aftermath.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { AclStore } from './acl-store.ts'
+import { decide, type EntriesOn, permissionsOn } from './decide.ts'
+import type { AclEntry, Subject } from './entry.ts'
+import { ancestorsOf, type ResourcePath, staticResources } from './resource-path.ts'
+
+type Tx = Transaction<Database>
+
+const NODES_KEPT = 10_000
+
+/** Who may do what to which resource. Decides from memory; the database is asked once for each node. */
+export class AccessControl {
+  /** Entries changed: what was decided before must be decided again. */
+  readonly changed = new Announcer<{ resource: ResourcePath | 'any' }>()
+  readonly #store: AclStore
+  readonly #nodes: ReadCache<readonly AclEntry[]>
+
+  constructor(parts: { storage: Storage; store: AclStore }) {
+    this.#store = parts.store
+    const load = (node: string) => parts.store.entriesOn(parts.storage.db, node as ResourcePath) // keys are paths
+    this.#nodes = new ReadCache({ capacity: NODES_KEPT, load })
+  }
+
+  /** From memory, or undefined when entries must be read first. */
+  peekAllows(subject: Subject, permission: Permission, resource: ResourcePath): boolean | undefined {
+    for (const node of ancestorsOf(resource)) if (!this.#nodes.peek(node)) return undefined
+    return decide(subject, permission, resource, (node) => this.#nodes.peek(node) ?? []).allowed
+  }
+
+  async allows(subject: Subject, permission: Permission, resource: ResourcePath): Promise<boolean> {
+    return decide(subject, permission, resource, await this.#entriesFor(resource)).allowed
+  }
+
+  /** Everything somebody may do to a resource, in the order of the vocabulary. */
+  async permissionsOn(subject: Subject, resource: ResourcePath): Promise<Permission[]> {
+    return permissionsOn(subject, resource, await this.#entriesFor(resource))
+  }
+
+  /** Whether `one` may do something to the server itself that `other` may not. */
+  async outranks(one: Subject, other: Subject): Promise<boolean> {
+    for (const resource of staticResources) {
+      const allowed = new Set(await this.permissionsOn(other, resource))
+      const wanted = await this.permissionsOn(one, resource)
+      if (wanted.some((permission) => !allowed.has(permission))) return true
+    }
+    return false
+  }
+
+  async entriesOn(resource: ResourcePath): Promise<readonly AclEntry[]> {
+    return (await this.#nodes.get(resource)) ?? []
+  }
+
+  async replace(tx: Tx, resource: ResourcePath, entries: readonly AclEntry[]): Promise<void> {
+    await this.#store.replace(tx, resource, entries)
+    whenOver(tx, () => this.#nodes.forget(resource))
+    whenCommitted(tx, () => this.changed.announce({ resource }))
+  }
+
+  /** To be called where rows went with the user or group they named. */
+  noteCascade(tx: Tx): void {
+    whenOver(tx, () => this.#nodes.clear())
+    whenCommitted(tx, () => this.changed.announce({ resource: 'any' }))
+  }
+
+  isUnseeded(tx: Tx): Promise<boolean> {
+    return this.#store.isEmpty(tx)
+  }
+
+  /** The entries of a resource and of everything above it, all of them at hand before the decision is made. */
+  async #entriesFor(resource: ResourcePath): Promise<EntriesOn> {
+    const held = new Map<ResourcePath, readonly AclEntry[]>()
+    for (const node of ancestorsOf(resource)) {
+      held.set(node, this.#nodes.peek(node) ?? (await this.entriesOn(node)))
+    }
+    return (node) => held.get(node) ?? []
+  }
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { systemAgent } from '@svc/protocol/system-agent'
+import type { Transaction } from 'kysely'
+import type { Settings } from '../../config/settings.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { ADMINS, MEMBERS } from '../accounts/account.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { parseEmail } from '../accounts/email-address.ts'
+import type { AccessControl } from '../acl/access-control.ts'
+import { defaultEntries } from '../acl/default-entries.ts'
+import { BY_ITSELF } from '../audit/audit-entry.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
+import type { PasswordHasher } from '../passwords/password-hash.ts'
+import { findWeakness } from '../passwords/password-policy.ts'
+import { SeedStore } from './seed-store.ts'
+
+/** The settings do not allow a first administrator. `setting` is what to change; `message` continues its name. */
+export class SeedRefused extends Error {
+  override readonly name = 'SeedRefused'
+  readonly setting: string
+
+  constructor(setting: string, message: string) {
+    super(`${setting} ${message}`)
+    this.setting = setting
+  }
+}
+
+interface SeedParts {
+  readonly storage: Storage
+  readonly accounts: Accounts
+  readonly access: AccessControl
+  readonly hasher: PasswordHasher
+  readonly audit: AuditLog
+  readonly settings: () => Pick<Settings, 'auth' | 'passwords'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/**
+ * Brings a database to where people can use it: the groups every installation has, the entries of the access-control
+ * tree while there are none, the system agent, and an administrator while there is none. Done at every start; what is
+ * there already stays as it is.
+ */
+export async function seed(parts: SeedParts): Promise<void> {
+  const store = new SeedStore()
+  const { auth } = parts.settings()
+  const needsAdmin = (await store.adminsWith(parts.storage.db, 'any sign-in')) === 0
+  const passwordHash = needsAdmin && wantsPassword(auth.modes) ? await firstPassword(parts) : null
+  await parts.storage.transaction(async (tx) => {
+    const nowSeconds = parts.clock.nowMs() / 1000
+    const adminsId = await store.ensureGroup(tx, group(ADMINS, 'Run this installation', nowSeconds))
+    const membersId = await store.ensureGroup(tx, group(MEMBERS, 'Everybody who has an account', nowSeconds))
+    if (await parts.access.isUnseeded(tx)) {
+      for (const { resource, entries } of defaultEntries({ adminsId, membersId })) {
+        await parts.access.replace(tx, resource, entries)
+      }
+    }
+    if (!(await parts.accounts.find(systemAgent.id, tx))) await store.insertAgent(tx, nowSeconds)
+    if ((await store.adminsWith(tx, 'any sign-in')) === 0) await seedAdmin(parts, tx, passwordHash)
+    if (wantsPassword(auth.modes) && (await store.adminsWith(tx, 'a password')) === 0) {
+      throw new SeedRefused(
+        'SVCD_AUTH_MODES',
+        `is ${auth.modes}, and no administrator has a password: start once with none, or give one a password first`,
+      )
+    }
+  })
+}
+
+const wantsPassword = (modes: Settings['auth']['modes']): boolean => modes === 'password' || modes === 'both'
+
+async function firstPassword({ settings, hasher }: SeedParts): Promise<string> {
+  const { auth, passwords } = settings()
+  const password = auth.defaultPassword?.reveal()
+  if (password === undefined) {
+    const why = `must be set: sign-in mode ${auth.modes} needs it for the first administrator`
+    throw new SeedRefused('SVCD_DEFAULT_PASSWORD', why)
+  }
+  const weakness = findWeakness(password, passwords)
+  if (weakness !== undefined) throw new SeedRefused('SVCD_DEFAULT_PASSWORD', `is not good enough: ${weakness}`)
+  return hasher.hash(password)
+}
+
+/** The operator's own account, or the one that already has its address. */
+async function seedAdmin(parts: SeedParts, tx: Transaction<Database>, passwordHash: string | null): Promise<void> {
+  const { accounts, audit, log } = parts
+  const configured = parts.settings().auth.defaultUser
+  const email = parseEmail(configured)
+  if (email === undefined) throw new SeedRefused('SVCD_DEFAULT_USER', 'must be an address people can sign in with')
+  const existing = await accounts.findByEmail(email, tx)
+  const account = existing ?? (await accounts.create(tx, { email, verified: true, passwordHash }))
+  if (existing && existing.passwordHash === null && passwordHash !== null) {
+    await accounts.setPassword(tx, existing, { hash: passwordHash, mustChange: false, historyCount: 0 })
+  }
+  if (!existing) {
+    const detail = { email, status: 'created', via: 'seed' }
+    await audit.record(tx, BY_ITSELF, { event: 'user.create', targetType: 'user', targetId: account.id, detail })
+  }
+  await accounts.join(tx, account.id, ADMINS)
+  log.info(`${email} is the administrator of this installation`)
+}
+
+const group = (name: string, description: string, createdAt: number) => ({
+  id: randomUUID(),
+  name,
+  description,
+  source: 'manual' as const,
+  created_at: createdAt,
+})

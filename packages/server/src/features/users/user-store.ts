@@ -1,0 +1,115 @@
+import { systemAgent } from '@svc/protocol/system-agent'
+import type { Kysely, Selectable } from 'kysely'
+import type { Database, UsersTable } from '../../storage/database.ts'
+import { contains } from '../../storage/like.ts'
+import type { GroupName } from '../accounts/account.ts'
+import type { User, UserFilter } from './user.ts'
+
+type Queries = Kysely<Database>
+
+/** Everything but the password: what is not read cannot be given away. */
+const COLUMNS = [
+  'id',
+  'email',
+  'handle',
+  'verified',
+  'provider',
+  'must_change_password',
+  'disabled',
+  'created_at',
+  'last_login_at',
+  'last_activity_at',
+] as const satisfies readonly (keyof UsersTable)[]
+
+type Row = Pick<Selectable<UsersTable>, (typeof COLUMNS)[number]>
+
+const SORT_COLUMNS = { email: 'email', handle: 'handle', created: 'created_at' } as const
+
+/** Sorts behind every character an address or a handle can have. */
+const BEHIND_ALL = '\u{10FFFF}'
+
+/** Lists of people. The system agent is none, so it is in no list. */
+export class UserStore {
+  /** All that fit the filter, or a part of them. */
+  async list(queries: Queries, filter: UserFilter, part?: { limit: number; offset: number }): Promise<User[]> {
+    const rows = await humans(queries, filter)
+      .select(COLUMNS)
+      .orderBy(SORT_COLUMNS[filter.sort], filter.order)
+      .orderBy('id', filter.order)
+      .$if(part !== undefined, (query) => query.limit(part?.limit ?? 0).offset(part?.offset ?? 0))
+      .execute()
+    const groups = await this.#groupsByUser(queries, part && rows.map(({ id }) => id))
+    return rows.map((row) => fromRow(row, groups.get(row.id) ?? []))
+  }
+
+  async count(queries: Queries, filter: UserFilter): Promise<number> {
+    const query = humans(queries, filter).select((select) => select.fn.countAll<number>().as('count'))
+    return (await query.executeTakeFirstOrThrow()).count
+  }
+
+  /** Those whose address or handle begins with `prefix`, by address. Both are kept in lower case. */
+  async search(queries: Queries, prefix: string, limit: number): Promise<Pick<User, 'id' | 'email' | 'handle'>[]> {
+    const end = `${prefix}${BEHIND_ALL}`
+    return (
+      queries
+        .selectFrom('users')
+        .select(['id', 'email', 'handle'])
+        .where('id', '!=', systemAgent.id)
+        // Ranges and no pattern: each is answered by the index of its column.
+        .where((where) =>
+          where.or([
+            where.and([where('email', '>=', prefix), where('email', '<', end)]),
+            where.and([where('handle', '>=', prefix), where('handle', '<', end)]),
+          ]),
+        )
+        .orderBy('email')
+        .limit(limit)
+        .execute()
+    )
+  }
+
+  async groupsOf(queries: Queries, userId: string): Promise<readonly GroupName[]> {
+    return (await this.#groupsByUser(queries, [userId])).get(userId) ?? []
+  }
+
+  /** The groups of those users, or of everybody, in one query however many there are. */
+  async #groupsByUser(queries: Queries, userIds?: readonly string[]): Promise<ReadonlyMap<string, GroupName[]>> {
+    const groups = new Map<string, GroupName[]>()
+    if (userIds?.length === 0) return groups
+    const rows = await queries
+      .selectFrom('group_members')
+      .innerJoin('user_groups', 'user_groups.id', 'group_members.group_id')
+      .select(['group_members.user_id', 'user_groups.id', 'user_groups.name'])
+      .$if(userIds !== undefined, (query) => query.where('group_members.user_id', 'in', userIds ?? []))
+      .orderBy('user_groups.name')
+      .execute()
+    for (const { user_id: userId, id, name } of rows) {
+      const known = groups.get(userId)
+      if (known) known.push({ id, name })
+      else groups.set(userId, [{ id, name }])
+    }
+    return groups
+  }
+}
+
+const humans = (queries: Queries, { q }: UserFilter) =>
+  queries
+    .selectFrom('users')
+    .where('id', '!=', systemAgent.id)
+    .$if(q !== '', (query) => query.where(contains('email', q)))
+
+function fromRow(row: Row, groups: readonly GroupName[]): User {
+  return {
+    id: row.id,
+    email: row.email,
+    handle: row.handle,
+    verified: row.verified === 1,
+    provider: row.provider,
+    mustChangePassword: row.must_change_password === 1,
+    disabled: row.disabled === 1,
+    createdAt: row.created_at,
+    lastLoginAt: row.last_login_at,
+    lastActivityAt: row.last_activity_at,
+    groups,
+  }
+}
