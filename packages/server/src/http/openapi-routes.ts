@@ -4,6 +4,8 @@ import { openApiDocument } from './openapi.ts'
 
 /** The whole table with one row added: the one that prints it. */
 export function withOpenApi(routes: readonly Route[], version: string): Route[] {
+  // Printed when somebody asks for it: a server at rest should not hold it in memory.
+  let document: { openapi: string } | undefined
   const all: Route[] = [
     ...routes,
     route({
@@ -13,9 +15,11 @@ export function withOpenApi(routes: readonly Route[], version: string): Route[] 
       summary: 'This reference, as an OpenAPI 3.1 document',
       needs: 'anyone',
       reply: z.looseObject({ openapi: z.string() }),
-      handle: () => document,
+      handle: () => {
+        document ??= { openapi: '3.1.0', ...openApiDocument(all, { title: 'svc', version }) }
+        return document
+      },
     }),
   ]
-  const document = { openapi: '3.1.0', ...openApiDocument(all, { title: 'svc', version }) }
   return all
 }

@@ -15,6 +15,7 @@ import { Logging } from '../logging/logging.ts'
 import type { Storage } from '../storage/storage.ts'
 import { DataDirectoryLock, makePrivateDirectory, orUnusable } from './directories.ts'
 import { startFailure } from './exit-codes.ts'
+import { giveBackMemory } from './give-back-memory.ts'
 import { logSettings, secretsIn } from './log-settings.ts'
 import { openStorage } from './open-storage.ts'
 
@@ -109,6 +110,7 @@ async function start(
   const app = await createApp(() => holder.current(), ports)
   undo.defer(() => app.stop())
   await app.start()
+  giveBackMemory()
   const listeners = await listen(app, holder, { log, ending })
   undo.defer(async () => {
     await Promise.all(listeners.map((listener) => listener.close(0)))

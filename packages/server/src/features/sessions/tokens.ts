@@ -1,5 +1,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { JWTPayload } from 'jose'
+import { JWTExpired } from 'jose/errors'
+import { SignJWT } from 'jose/jwt/sign'
+import { jwtVerify } from 'jose/jwt/verify'
 import type { Clock } from '../../kernel/clock.ts'
 
 /** What a token is for. One made for a purpose is worthless for every other. */
@@ -100,7 +103,7 @@ export class Tokens {
       return payload
     } catch (cause) {
       if (cause instanceof TokenRefused) throw cause
-      throw new TokenRefused(cause instanceof errors.JWTExpired ? 'expired' : 'invalid', { cause })
+      throw new TokenRefused(cause instanceof JWTExpired ? 'expired' : 'invalid', { cause })
     }
   }
 
