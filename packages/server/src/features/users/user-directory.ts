@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Accounts } from '../accounts/accounts.ts'
@@ -5,6 +6,9 @@ import type { Session } from '../sessions/session.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { User, UserFilter } from './user.ts'
 import type { UserStore } from './user-store.ts'
+
+/** People read at once: a few milliseconds of work. */
+const PORTION = 250
 
 /** Enough to pick somebody from; who wants others types more. */
 const FOUND_AT_MOST = 10
@@ -24,14 +28,22 @@ export class UserDirectory {
     this.#parts = parts
   }
 
-  list(filter: UserFilter): Promise<User[]> {
+  /** Everybody as of this moment, read in portions so that the requests of others get their turn in between. */
+  async list(filter: UserFilter): Promise<User[]> {
     const { storage, store } = this.#parts
-    return store.list(storage.db, filter)
+    const ids = await store.ids(storage.db, filter)
+    const users: User[] = []
+    for (let start = 0; start < ids.length; start += PORTION) {
+      users.push(...(await store.withIds(storage.db, ids.slice(start, start + PORTION))))
+      await setImmediate()
+    }
+    return users
   }
 
   async page(filter: UserFilter, { page, pageSize }: { page: number; pageSize: number }) {
     const { storage, store } = this.#parts
-    const users = await store.list(storage.db, filter, { limit: pageSize, offset: (page - 1) * pageSize })
+    const ids = await store.ids(storage.db, filter, { limit: pageSize, offset: (page - 1) * pageSize })
+    const users = await store.withIds(storage.db, ids)
     return { users, page, pageSize, total: await store.count(storage.db, filter) }
   }
 

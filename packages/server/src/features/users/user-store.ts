@@ -30,16 +30,24 @@ const BEHIND_ALL = '\u{10FFFF}'
 
 /** Lists of people. The system agent is none, so it is in no list. */
 export class UserStore {
-  /** All that fit the filter, or a part of them. */
-  async list(queries: Queries, filter: UserFilter, part?: { limit: number; offset: number }): Promise<User[]> {
+  /** The ids of all that fit the filter, or of a part of them. */
+  async ids(queries: Queries, filter: UserFilter, part?: { limit: number; offset: number }): Promise<string[]> {
     const rows = await humans(queries, filter)
-      .select(COLUMNS)
+      .select('id')
       .orderBy(SORT_COLUMNS[filter.sort], filter.order)
       .orderBy('id', filter.order)
       .$if(part !== undefined, (query) => query.limit(part?.limit ?? 0).offset(part?.offset ?? 0))
       .execute()
-    const groups = await this.#groupsByUser(queries, part && rows.map(({ id }) => id))
-    return rows.map((row) => fromRow(row, groups.get(row.id) ?? []))
+    return rows.map(({ id }) => id)
+  }
+
+  /** In the order of the ids; without those who are gone. */
+  async withIds(queries: Queries, ids: readonly string[]): Promise<User[]> {
+    if (ids.length === 0) return []
+    const rows = await queries.selectFrom('users').select(COLUMNS).where('id', 'in', ids).execute()
+    const groups = await this.#groupsByUser(queries, ids)
+    const users = new Map(rows.map((row) => [row.id, fromRow(row, groups.get(row.id) ?? [])]))
+    return ids.flatMap((id) => users.get(id) ?? [])
   }
 
   async count(queries: Queries, filter: UserFilter): Promise<number> {
@@ -72,15 +80,14 @@ export class UserStore {
     return (await this.#groupsByUser(queries, [userId])).get(userId) ?? []
   }
 
-  /** The groups of those users, or of everybody, in one query however many there are. */
-  async #groupsByUser(queries: Queries, userIds?: readonly string[]): Promise<ReadonlyMap<string, GroupName[]>> {
+  /** The groups of those users, in one query however many there are. */
+  async #groupsByUser(queries: Queries, userIds: readonly string[]): Promise<ReadonlyMap<string, GroupName[]>> {
     const groups = new Map<string, GroupName[]>()
-    if (userIds?.length === 0) return groups
     const rows = await queries
       .selectFrom('group_members')
       .innerJoin('user_groups', 'user_groups.id', 'group_members.group_id')
       .select(['group_members.user_id', 'user_groups.id', 'user_groups.name'])
-      .$if(userIds !== undefined, (query) => query.where('group_members.user_id', 'in', userIds ?? []))
+      .where('group_members.user_id', 'in', userIds)
       .orderBy('user_groups.name')
       .execute()
     for (const { user_id: userId, id, name } of rows) {
