@@ -1,11 +1,13 @@
 /**
- * Writes the pages of docs/reference from the tables in code: routes, error codes, exit codes, permissions, settings.
+ * Writes the pages of docs/reference from the tables in code: routes, audit events, error codes, exit codes,
+ * permissions, settings.
  * With `--check` it writes nothing and fails when a page on disk is out of date.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settingsReference } from '../packages/server/src/config/settings-reference.ts'
 import { apiPage } from './reference/api-page.ts'
+import { auditEventsPage } from './reference/audit-events-page.ts'
 import { errorsPage } from './reference/errors-page.ts'
 import { exitCodesPage } from './reference/exit-codes-page.ts'
 import { permissionsPage } from './reference/permissions-page.ts'
@@ -15,6 +17,7 @@ const folder = join(import.meta.dirname, '../docs/reference')
 const routes = await routeTable()
 const pages: Readonly<Record<string, string>> = {
   'api.md': apiPage(routes),
+  'audit-events.md': auditEventsPage(),
   'errors.md': errorsPage(),
   'exit-codes.md': exitCodesPage(),
   'permissions.md': permissionsPage(routes),

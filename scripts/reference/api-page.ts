@@ -8,7 +8,7 @@ const ACCESS: Record<Exclude<Access, Need>, string> = {
   'anyone, better signed in': 'a signed-in caller is told more',
   'signed in': 'any account that may use the server',
   'signed in, password change due': 'also an account that must choose a new password first',
-  'bearer of a session token': 'whoever sends a session token, also one that is used up; the route judges it',
+  'anyone, judged by token': 'the route judges the session token itself, also one that is used up, or none',
   operator: 'a caller at a loopback address, or the bearer of `SVCD_METRICS_TOKEN`',
 }
 

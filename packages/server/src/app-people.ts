@@ -71,18 +71,14 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
   const background = new Background(log)
   const core = { storage, accounts, sessions, passwords, gate, lockout, links, mail, audit, clock, background }
 
-  const housekeeping = new Repeated({
-    what: 'the hourly housekeeping of accounts',
-    everyMs: HOUR_MS,
-    work: async () => {
-      await disableDormant({ storage, accounts, audit, settings: authSettings, clock, log })
-      await sessions.purgeExpired()
-      await lockout.purgeStale()
-    },
-    clock,
-    log,
-  })
-
+  const hourly = (what: string, work: () => Promise<void>) => new Repeated({ what, everyMs: HOUR_MS, work, clock, log })
+  const housekeeping = [
+    hourly('disabling forgotten accounts', () =>
+      disableDormant({ storage, accounts, audit, settings: authSettings, clock, log }),
+    ),
+    hourly('removing expired sessions', () => sessions.purgeExpired()),
+    hourly('removing failed sign-ins that no longer count', () => lockout.purgeStale()),
+  ]
   const acl = { storage, store: aclStore, principals: new PrincipalStore(), access, audit, adminGroup: ADMINS }
   const userStore = new UserStore()
   const groups = new GroupService({ ...core, store: new GroupStore(), access })
@@ -100,7 +96,7 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
       clock,
     }),
     ...userRoutes({
-      users: new UserService({ ...core, store: userStore, hasher, access }),
+      users: new UserService({ ...core, store: userStore, access }),
       directory: new UserDirectory({ ...core, store: userStore }),
     }),
     ...groupRoutes(groups),
@@ -119,11 +115,11 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
     groups,
     async start() {
       await seed({ storage, accounts, access, hasher, audit, settings, clock, log })
-      await housekeeping.start()
+      for (const task of housekeeping) await task.start()
     },
     /** Mails that were promised still go out. */
     async stop() {
-      await housekeeping.stop()
+      for (const task of housekeeping) await task.stop()
       await background.settled()
       await stamps.stop()
     },

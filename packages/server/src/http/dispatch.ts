@@ -23,6 +23,7 @@ export function mountRoutes(app: FastifyInstance, parts: DispatchParts): void {
     app.route({
       method: row.method,
       url: row.path,
+      config: { takesBody: row.body !== undefined },
       ...(row.bodyLimitBytes === undefined ? {} : { bodyLimit: row.bodyLimitBytes }),
       handler: (request, reply) => dispatch(row, parts, request, reply),
     })

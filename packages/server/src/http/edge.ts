@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set where a path exists and the method does not: the methods that do. */
     allow?: string
+    /** False where a body has no meaning: whatever comes is ignored. */
+    takesBody?: boolean
   }
 }
 

@@ -1,10 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../kernel/app-error.ts'
-import type { Access, Caller, Need, RequestFacts } from '../kernel/route.ts'
+import type { Access, Caller, Need, RequestFacts, SignIn } from '../kernel/route.ts'
 import type { EdgeSettings } from './edge-settings.ts'
-
-/** How much a route asks of a sign-in. */
-export type SignIn = 'required' | 'required, password change due' | 'optional'
 
 /** The sign-in check and the permission check, handed in by the composition root. */
 export interface Guard {
@@ -26,7 +23,7 @@ export async function admit(
   const { request } = input
   switch (needs) {
     case 'anyone':
-    case 'bearer of a session token':
+    case 'anyone, judged by token':
       return null
     case 'operator':
       requireOperator(request, settings())

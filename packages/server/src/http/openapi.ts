@@ -52,7 +52,8 @@ export function needsInWords(needs: Access): string {
 
 function securityOf(needs: Access): Json[] {
   if (needs === 'anyone') return []
-  return needs === 'anyone, better signed in' || needs === 'operator' ? [{}, { session: [] }] : [{ session: [] }]
+  const optional = ['anyone, better signed in', 'anyone, judged by token', 'operator']
+  return typeof needs === 'string' && optional.includes(needs) ? [{}, { session: [] }] : [{ session: [] }]
 }
 
 function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): Json[] {

@@ -128,15 +128,15 @@ export class HttpRequestFacts implements RequestFacts {
   }
 
   /**
-   * Whether somebody on this machine asks for himself: through the private socket, or from a loopback address with no
-   * trace of a proxy, and under a loopback name (a page elsewhere can point its own name at us).
+   * Whether somebody on this machine asks for themselves: with no trace of a proxy, through the private socket, or from
+   * a loopback address under a loopback name (a page elsewhere can point its own name at us).
    */
   get isFromThisMachine(): boolean {
     const { headers, socket } = this.#request
+    if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false
     if (this.#peer === undefined) return !socket.destroyed
     const peer = plainAddress(this.#peer)
-    const proxied = PROXY_HEADERS.some((name) => headers[name] !== undefined)
-    return peer !== undefined && isLoopback(peer) && !proxied && isLoopbackName(hostName(headers.host ?? ''))
+    return peer !== undefined && isLoopback(peer) && isLoopbackName(hostName(headers.host ?? ''))
   }
 
   get #proxySpeaks(): boolean {

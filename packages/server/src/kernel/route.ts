@@ -25,7 +25,7 @@ export interface Need {
  * - `anyone, better signed in`: the answer says more to a signed-in caller.
  * - `signed in`: any account that may use the server.
  * - `signed in, password change due`: also one that must choose a new password first; everything else is shut to it.
- * - `bearer of a session token`: the route judges the token itself, because it also takes one that is used up.
+ * - `anyone, judged by token`: the route judges the token itself, because it also takes one that is used up, or none.
  * - a `Need`: signed in and holding that permission.
  * - `operator`: a peer on this machine, or the bearer of a secret the operator set.
  */
@@ -34,11 +34,14 @@ export type Access =
   | 'anyone, better signed in'
   | 'signed in'
   | 'signed in, password change due'
-  | 'bearer of a session token'
+  | 'anyone, judged by token'
   | 'operator'
   | Need
 
-type CallerFor<A extends Access> = A extends 'anyone' | 'operator' | 'bearer of a session token'
+/** How much a route asks of a sign-in. */
+export type SignIn = 'required' | 'required, password change due' | 'optional'
+
+type CallerFor<A extends Access> = A extends 'anyone' | 'operator' | 'anyone, judged by token'
   ? null
   : A extends 'anyone, better signed in'
     ? Caller | null

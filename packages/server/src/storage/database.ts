@@ -50,6 +50,8 @@ export interface UsersTable {
   /** In lower case. */
   email: string
   handle: string
+  /** How often the address was changed, so that a link to an earlier one stays dead when the address comes back. */
+  address_changes: Generated<number>
   verified: number
   /** `local` for accounts with a password, `system` for the agent, else the identity provider. */
   provider: string

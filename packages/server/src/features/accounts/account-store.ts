@@ -1,13 +1,13 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { Database, UsersTable } from '../../storage/database.ts'
-import { startsWith } from '../../storage/like.ts'
+import { BEHIND_ALL } from '../../storage/like.ts'
 import type { Account, GroupName } from './account.ts'
 
 type Queries = Kysely<Database>
 type Tx = Transaction<Database>
 
 /** What may be changed of an account. */
-export type AccountChange = Partial<Omit<Account, 'id' | 'createdAt' | 'provider'>>
+export type AccountChange = Partial<Omit<Account, 'id' | 'createdAt' | 'provider' | 'addressChanges'>>
 
 /** The tables `users` and `password_history`, and who is in which group. */
 export class AccountStore {
@@ -36,15 +36,23 @@ export class AccountStore {
     const columns = toColumns(change)
     if (Object.keys(columns).length === 0) return
     await tx.updateTable('users').set(columns).where('id', '=', id).execute()
+    if (change.email === undefined) return
+    const counted = { address_changes: sql<number>`address_changes + 1` }
+    await tx.updateTable('users').set(counted).where('id', '=', id).execute()
   }
 
   async delete(tx: Tx, id: string): Promise<void> {
     await tx.deleteFrom('users').where('id', '=', id).execute()
   }
 
-  /** The handles that could stand in the way of one that begins with `beginning`. */
+  /** The handles that could stand in the way of one that begins with `beginning`. A range: the index answers it. */
   async handlesLike(queries: Queries, beginning: string): Promise<ReadonlySet<string>> {
-    const rows = await queries.selectFrom('users').select('handle').where(startsWith('handle', beginning)).execute()
+    const rows = await queries
+      .selectFrom('users')
+      .select('handle')
+      .where('handle', '>=', beginning)
+      .where('handle', '<', `${beginning}${BEHIND_ALL}`)
+      .execute()
     return new Set(rows.map(({ handle }) => handle))
   }
 
@@ -133,6 +141,7 @@ function fromRow(row: Selectable<UsersTable>): Account {
     id: row.id,
     email: row.email,
     handle: row.handle,
+    addressChanges: row.address_changes,
     verified: row.verified === 1,
     provider: row.provider,
     passwordHash: row.password_hash,

@@ -3,6 +3,8 @@ export interface Account {
   readonly id: string
   readonly email: string
   readonly handle: string
+  /** How often the address was changed. */
+  readonly addressChanges: number
   readonly verified: boolean
   /** `local`, `system`, or the identity provider that vouches for them. */
   readonly provider: string

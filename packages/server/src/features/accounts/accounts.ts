@@ -8,7 +8,7 @@ import { ReadCache } from '../../kernel/read-cache.ts'
 import { whenCommitted, whenOver } from '../../storage/aftermath.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { type Account, ADMINS, isAdmin, MEMBERS, type Standing } from './account.ts'
+import { type Account, ADMINS, type GroupName, isAdmin, MEMBERS, type Standing } from './account.ts'
 import type { AccountChange, AccountStore } from './account-store.ts'
 import { freeHandle, handleFor, LONGEST_SUFFIX, MAX_HANDLE_LENGTH } from './handle.ts'
 import { passwordAgesFrom } from './usable.ts'
@@ -94,6 +94,7 @@ export class Accounts {
       id: fresh.id ?? randomUUID(),
       email: fresh.email,
       handle: freeHandle(fresh.email, (handle) => taken.has(handle)),
+      addressChanges: 0,
       verified: fresh.verified,
       provider: fresh.provider ?? 'local',
       passwordHash: fresh.passwordHash,
@@ -133,6 +134,10 @@ export class Accounts {
   /** People who have not been active since that moment and are no administrators. */
   dormantSince(tx: Tx, seconds: number): Promise<{ id: string; email: string }[]> {
     return this.#store.dormantSince(tx, seconds, ADMINS)
+  }
+
+  groupsOf(userId: string, queries: Kysely<Database>): Promise<readonly GroupName[]> {
+    return this.#store.groupsOf(queries, userId)
   }
 
   /** To be called in the transaction of every change to an account or its groups. */
@@ -178,6 +183,9 @@ export class Accounts {
     }
   }
 }
+
+export const emailInUse = () => new AppError('bad_request', 'Email already in use')
+export const handleTaken = (handle: string) => new AppError('bad_request', `'${handle}' is already taken`)
 
 /** The refusal for every attempt to treat the system agent as a person. */
 export function requireHuman(userId: string): void {

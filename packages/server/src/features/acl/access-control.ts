@@ -1,5 +1,5 @@
-import type { Permission } from '@svc/protocol/permissions'
-import type { Transaction } from 'kysely'
+import { type Permission, permissions } from '@svc/protocol/permissions'
+import type { Kysely, Transaction } from 'kysely'
 import { Announcer } from '../../kernel/announcer.ts'
 import { ReadCache } from '../../kernel/read-cache.ts'
 import { whenCommitted, whenOver } from '../../storage/aftermath.ts'
@@ -13,6 +13,9 @@ import { ancestorsOf, type ResourcePath, staticResources } from './resource-path
 type Tx = Transaction<Database>
 
 const NODES_KEPT = 10_000
+
+/** What only some people may do for all the others. */
+const ADMINISTRATIVE = permissions.filter((permission) => permission === '*' || permission.startsWith('manage-'))
 
 /** Who may do what to which resource. Decides from memory; the database is asked once for each node. */
 export class AccessControl {
@@ -42,14 +45,18 @@ export class AccessControl {
     return permissionsOn(subject, resource, await this.#entriesFor(resource))
   }
 
-  /** Whether `one` may do something to the server itself that `other` may not. */
-  async outranks(one: Subject, other: Subject): Promise<boolean> {
-    for (const resource of staticResources) {
-      const allowed = new Set(await this.permissionsOn(other, resource))
-      const wanted = await this.permissionsOn(one, resource)
-      if (wanted.some((permission) => !allowed.has(permission))) return true
-    }
-    return false
+  /** Whether `one` may administer something of the server that `other` may not. Reads past the memory. */
+  async administersMore(one: Subject, other: Subject, queries: Kysely<Database>): Promise<boolean> {
+    const entries = new Map<ResourcePath, readonly AclEntry[]>()
+    for (const node of staticResources) entries.set(node, await this.#store.entriesOn(queries, node))
+    const entriesOn: EntriesOn = (node) => entries.get(node) ?? []
+    return staticResources.some((resource) =>
+      ADMINISTRATIVE.some(
+        (permission) =>
+          decide(one, permission, resource, entriesOn).allowed &&
+          !decide(other, permission, resource, entriesOn).allowed,
+      ),
+    )
   }
 
   async entriesOn(resource: ResourcePath): Promise<readonly AclEntry[]> {

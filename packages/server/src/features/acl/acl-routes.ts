@@ -80,7 +80,7 @@ export const aclRoutes = (acl: AclService, ownPermissions: OwnPermissions): Rout
     refusals: ['bad_request'],
     handle: async ({ caller, query, body, request }) => {
       const resource = requireInTree(query.resource)
-      return toWire(resource, await acl.replace({ actor: caller, request }, resource, fromWire(body)))
+      return toWire(resource, await acl.replace({ actor: caller, request }, resource, () => fromWire(body)))
     },
   }),
 ]

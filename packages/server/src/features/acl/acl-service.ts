@@ -61,9 +61,10 @@ export class AclService {
   async replace(
     origin: Origin & { readonly actor: Caller },
     resource: ResourcePath,
-    entries: readonly AclEntry[],
+    read: () => readonly AclEntry[],
   ): Promise<NamedEntry[]> {
     await this.#requireSayInWorkspace(origin.actor, resource)
+    const entries = read() // not before: who has no say learns nothing about what was wrong with the list
     const target = { targetType: 'acl', targetId: resource } as const
     return this.#parts.storage.transaction((tx) => this.replaceWithin(tx, origin, { resource, entries, target }))
   }
@@ -104,20 +105,21 @@ export class AclService {
     }
   }
 
-  /** These two lists could shut out the very people who would have to mend them. */
+  /** These two lists could shut out the very people who would have to mend them, alone or together. */
   async #requireWayBack(tx: Tx, resource: ResourcePath, entries: readonly AclEntry[]): Promise<void> {
+    if (resource !== '/' && resource !== '/acl') return
     if (resource === '/' && !letsTheSignedInView(entries)) {
       throw new AppError(
         'bad_request',
         '/ must keep an Allow of view or * for Authenticated that no entry ahead takes away',
       )
     }
-    if (resource !== '/acl') return
     const { store, principals, adminGroup } = this.#parts
     const adminsId = await principals.findGroupId(tx, adminGroup)
-    const onRoot = await store.entriesOn(tx, '/')
-    if (adminsId !== undefined && letsAdminsManage(adminsId, { onAcl: entries, onRoot })) return
-    throw new AppError('bad_request', `/acl must keep manage-acls for the group ${adminGroup}`)
+    const onAcl = resource === '/acl' ? entries : await store.entriesOn(tx, '/acl')
+    const onRoot = resource === '/' ? entries : await store.entriesOn(tx, '/')
+    if (adminsId !== undefined && letsAdminsManage(adminsId, { onAcl, onRoot })) return
+    throw new AppError('bad_request', `The group ${adminGroup} must keep manage-acls on /acl`)
   }
 }
 

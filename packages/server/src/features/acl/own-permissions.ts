@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/route.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AccessControl } from './access-control.ts'
 import type { NamedGroup, PrincipalStore } from './principal-store.ts'
-import { isInTree, parseResourcePath, type ResourcePath, staticResources } from './resource-path.ts'
+import { parseResourcePath, type ResourcePath, staticResources } from './resource-path.ts'
 
 export interface Overview {
   readonly groups: readonly NamedGroup[]
@@ -41,8 +41,8 @@ export class OwnPermissions {
   }
 }
 
-/** None when nothing can be there: a client that asks about it is told that it may do nothing. */
+/** What is no path can be nowhere: a client that asks about it is told that it may do nothing. */
 function placesAt(text: string): ResourcePath[] {
   const place = parseResourcePath(text)
-  return place !== undefined && isInTree(place) ? [place] : []
+  return place === undefined ? [] : [place]
 }

@@ -1,11 +1,10 @@
 import { type ExpressionBuilder, type Selectable, sql, type Transaction } from 'kysely'
+import { storedHeader } from '../../kernel/stored-header.ts'
 import type { AuditEventsTable, Database } from '../../storage/database.ts'
 import { contains } from '../../storage/like.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type AuditEntry, type AuditFilter, type AuditRecord, BY_ITSELF, type Origin } from './audit-entry.ts'
 
-/** Longer texts of strangers are cut. */
-const USER_AGENT_LENGTH = 512
 const REFERER_LENGTH = 2048
 
 type Row = Selectable<AuditEventsTable>
@@ -41,9 +40,9 @@ export class AuditStore {
       target_id: entry.targetId,
       detail: JSON.stringify(entry.detail),
       source_ip: request?.clientAddress ?? null,
-      user_agent: headerText(request?.userAgent, USER_AGENT_LENGTH),
+      user_agent: storedHeader(request?.userAgent),
       method: request?.method ?? null,
-      referer: headerText(request?.referer, REFERER_LENGTH),
+      referer: storedHeader(request?.referer, REFERER_LENGTH),
       created_at: createdAtSeconds,
     }
     await tx.insertInto('audit_events').values(row).execute()
@@ -97,8 +96,3 @@ function fromRow(row: Row): AuditRecord {
 
 const detailOf = (stored: unknown): AuditRecord['detail'] =>
   typeof stored === 'object' && stored !== null ? { ...stored } : null
-
-/** Text that a client chose, without what could confuse a terminal. */
-function headerText(text: string | undefined, length: number): string | null {
-  return text === undefined ? null : text.replace(/\p{Cc}/gu, '').slice(0, length)
-}

@@ -85,7 +85,7 @@ const sessionRoutes = ({ sessions, accounts, stamps, clock }: AuthParts): Route[
     path: '/auth/refresh',
     tag,
     summary: 'Replace the session token by a new one; may be repeated when the answer was lost',
-    needs: 'bearer of a session token',
+    needs: 'anyone, judged by token',
     reply: shapes.TokenReply,
     refusals: ['not_authenticated', 'account_disabled', 'password_expired'],
     handle: async ({ request }) => {
@@ -100,7 +100,7 @@ const sessionRoutes = ({ sessions, accounts, stamps, clock }: AuthParts): Route[
     path: '/auth/logout',
     tag,
     summary: 'End the session of the token; never refused',
-    needs: 'bearer of a session token',
+    needs: 'anyone, judged by token',
     reply: shapes.LogoutReply,
     handle: async ({ request }) => {
       if (request.bearerToken !== undefined) await sessions.end(request.bearerToken, request)

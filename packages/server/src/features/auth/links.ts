@@ -28,15 +28,15 @@ export class Links {
     this.#settings = parts.settings
   }
 
-  /** Good for this address of this account: a change of the address makes it worthless. */
-  async toVerify({ id, email }: Pick<Account, 'id' | 'email'>, externalUrl: string): Promise<Link> {
-    const token = await this.#tokens.sign('verify', { sub: id, email }, this.#moments(VERIFY_HOURS))
+  /** Good for this address of this account: a change of the address makes it worthless, even if it comes back. */
+  async toVerify(account: Addressed, externalUrl: string): Promise<Link> {
+    const token = await this.#tokens.sign('verify', addressOf(account), this.#moments(VERIFY_HOURS))
     return { link: `${externalUrl}/#/verify?token=${token}`, lifeHours: VERIFY_HOURS }
   }
 
   /** Good for this password and address of the account: the first reset makes every such link worthless. */
-  async toReset(account: Pick<Account, 'id' | 'email' | 'passwordHash'>, externalUrl: string): Promise<Link> {
-    const claims = { sub: account.id, email: account.email, pwb: passwordMark(account.passwordHash) }
+  async toReset(account: Addressed & Pick<Account, 'passwordHash'>, externalUrl: string): Promise<Link> {
+    const claims = { ...addressOf(account), pwb: passwordMark(account.passwordHash) }
     const token = await this.#tokens.sign('reset', claims, this.#moments(RESET_HOURS))
     return { link: `${externalUrl}/#/reset-password?token=${token}`, lifeHours: RESET_HOURS }
   }
@@ -62,6 +62,16 @@ export class Links {
     const issuedAt = this.#clock.nowMs() / 1000
     return { issuedAt, expiresAt: issuedAt + lifeHours * 3600 }
   }
+}
+
+/** Whose address it is, and which of them. */
+type Addressed = Pick<Account, 'id' | 'email' | 'addressChanges'>
+
+const addressOf = ({ id, email, addressChanges }: Addressed) => ({ sub: id, email, adr: addressChanges })
+
+/** Whether a link was sent to the address the account has now. */
+export function isForAddress(link: Verified, account: Addressed): boolean {
+  return link.sub === account.id && link.email === account.email && link.adr === account.addressChanges
 }
 
 const NAMES = { verify: 'verification', reset: 'reset', invite: 'invitation' } as const

@@ -5,9 +5,10 @@ import type { Caller, RequestFacts } from '../../kernel/route.ts'
 import type { Mail } from '../../mail/mail.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Account } from '../accounts/account.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import { type Accounts, emailInUse, handleTaken } from '../accounts/accounts.ts'
 import { requireEmail } from '../accounts/email-address.ts'
 import { requireHandle } from '../accounts/handle.ts'
+import { requireUnchanged } from '../accounts/usable.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import type { PasswordGate } from '../lockout/password-gate.ts'
@@ -41,7 +42,9 @@ export class OwnAccount {
     const { current_password: current, new_password: next } = input
     const wrong = 'Current password is incorrect'
     const account = await this.#confirm(caller, current, request, { path: 'change-password', wrong })
-    const hash = await passwords.hashNext(account, next, { current, anyAge: account.mustChangePassword })
+    const hasPassword = account.passwordHash !== null
+    const rules = { anyAge: account.mustChangePassword, ...(hasPassword ? { current } : {}) }
+    const hash = await passwords.hashNext(account, next, rules)
     await storage.transaction(async (tx) => {
       const origin = { actor: caller, request }
       await passwords.replace(tx, account, hash, { via: 'self-service', mustChange: false, origin })
@@ -54,10 +57,15 @@ export class OwnAccount {
     const account = await this.#confirm(caller, input.password, request, { path: 'change-email' })
     const email = requireEmail(input.email)
     if (await accounts.findByEmail(email)) throw emailInUse()
-    const link = await links.toVerify({ id: account.id, email }, request.externalUrl)
+    const renamed = { id: account.id, email, addressChanges: account.addressChanges + 1 }
+    const link = await links.toVerify(renamed, request.externalUrl)
     await sendLetter(mail, email, { kind: 'verify', ...link })
     await storage.transaction(async (tx) => {
       if (await accounts.findByEmail(email, tx)) throw emailInUse()
+      const present = await requireUnchanged(accounts, tx, account)
+      if (present.addressChanges !== account.addressChanges) {
+        throw new AppError('conflict', 'The address was changed in the meantime')
+      }
       await lockout.clear(tx, account.email)
       await accounts.change(tx, account.id, { email, verified: false })
       const entry = { event: 'user.email.change', targetType: 'user', targetId: account.id, detail: { email } } as const
@@ -72,7 +80,8 @@ export class OwnAccount {
     const handle = requireHandle(input.handle)
     await storage.transaction(async (tx) => {
       const holder = await accounts.findByHandle(handle, tx)
-      if (holder && holder.id !== account.id) throw new AppError('bad_request', `'${handle}' is already taken`)
+      if (holder && holder.id !== account.id) throw handleTaken(handle)
+      await requireUnchanged(accounts, tx, account)
       await lockout.clear(tx, account.email)
       await accounts.change(tx, account.id, { handle })
       const entry = {
@@ -94,6 +103,8 @@ export class OwnAccount {
   ): Promise<Account> {
     const account = await this.#parts.accounts.require(caller.userId)
     if (account.passwordHash === null) {
+      // Somebody made the account for them, and they came by the link in their mail: there is nothing to compare with.
+      if (account.mustChangePassword && path === 'change-password') return account
       throw new AppError('permission_denied', 'Account is managed by your identity provider')
     }
     await this.#parts.gate.pass({
@@ -107,5 +118,3 @@ export class OwnAccount {
     return account
   }
 }
-
-const emailInUse = () => new AppError('bad_request', 'Email already in use')

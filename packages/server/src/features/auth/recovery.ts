@@ -1,20 +1,19 @@
 import type { ResetPasswordRequest } from '@svc/protocol/auth'
-import { systemAgent } from '@svc/protocol/system-agent'
 import type { Settings } from '../../config/settings.ts'
-import { AppError } from '../../kernel/app-error.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { RequestFacts } from '../../kernel/route.ts'
 import type { Mail } from '../../mail/mail.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { accountDisabled } from '../accounts/usable.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Verified } from '../sessions/tokens.ts'
 import { requirePasswords, takesPasswords } from './auth-modes.ts'
 import type { Cooldown } from './cooldown.ts'
-import { isForPassword, type Links, linkNotValid } from './links.ts'
+import { isForAddress, isForPassword, type Links, linkNotValid } from './links.ts'
 import type { SignedIn } from './signed-in.ts'
 
 interface RecoveryParts {
@@ -71,14 +70,16 @@ export class Recovery {
     const { accounts, links, mail } = this.#parts
     if (!takesPasswords(this.#parts.settings())) return
     const account = await accounts.findByEmail(email)
-    if (!account || account.disabled || account.passwordHash === null) return
+    // Only accounts whose password is kept here; one that has none yet gets its first.
+    if (!account || account.disabled || account.provider !== 'local') return
     await mail.send(account.email, { kind: 'reset', ...(await links.toReset(account, externalUrl)) })
   }
 }
 
 function requireFor(link: Verified, account: Account | undefined): Account {
-  if (!account || account.id === systemAgent.id || account.email !== link.email) throw linkNotValid('reset')
-  if (!isForPassword(link, account.passwordHash)) throw linkNotValid('reset')
-  if (account.disabled) throw new AppError('account_disabled', 'Account disabled')
+  if (!account || !isForAddress(link, account) || !isForPassword(link, account.passwordHash)) {
+    throw linkNotValid('reset')
+  }
+  if (account.disabled) throw accountDisabled()
   return account
 }

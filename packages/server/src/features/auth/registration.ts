@@ -7,6 +7,7 @@ import type { Mail } from '../../mail/mail.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { requireEmail } from '../accounts/email-address.ts'
+import { accountDisabled } from '../accounts/usable.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import { lockoutKey, type PasswordGate } from '../lockout/password-gate.ts'
@@ -14,7 +15,7 @@ import type { Passwords } from '../passwords/passwords.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { requirePasswords } from './auth-modes.ts'
 import type { Cooldown } from './cooldown.ts'
-import { type Links, linkNotValid } from './links.ts'
+import { isForAddress, type Links, linkNotValid } from './links.ts'
 import { sendLetter } from './send-letter.ts'
 import type { SignedIn } from './signed-in.ts'
 
@@ -52,7 +53,10 @@ export class Registration {
     const id = randomUUID()
     const verified = settings.testMode
     if (!verified) {
-      await sendLetter(mail, email, { kind: 'verify', ...(await links.toVerify({ id, email }, request.externalUrl)) })
+      await sendLetter(mail, email, {
+        kind: 'verify',
+        ...(await links.toVerify({ id, email, addressChanges: 0 }, request.externalUrl)),
+      })
     }
     return storage.transaction(async (tx) => {
       if (await accounts.findByEmail(email, tx)) throw registrationFailed()
@@ -73,8 +77,8 @@ export class Registration {
     const link = await links.read('verify', token)
     return storage.transaction(async (tx) => {
       const account = await accounts.find(link.sub, tx)
-      if (!account || account.verified || account.email !== link.email) throw linkNotValid('verify')
-      if (account.disabled) throw new AppError('account_disabled', 'Account disabled')
+      if (!account || account.verified || !isForAddress(link, account)) throw linkNotValid('verify')
+      if (account.disabled) throw accountDisabled()
       await accounts.change(tx, account.id, { verified: true })
       return { account, token: await sessions.begin(tx, account, { via: 'email-verify', request }) }
     })
@@ -88,8 +92,8 @@ export class Registration {
     const origin = { actor: null, request }
     await gate.pass({ account, identifier: email, password, origin, path: 'resend-verification' })
     if (!account) throw new AppError('invalid_credentials', 'Invalid credentials')
+    if (account.disabled) throw accountDisabled()
     await storage.transaction((tx) => lockout.clear(tx, lockoutKey({ account, identifier: email })))
-    if (account.disabled) throw new AppError('account_disabled', 'Account disabled')
     if (account.verified) throw new AppError('bad_request', 'Account already verified')
     const takeBack = cooldown.begin(account.email)
     try {

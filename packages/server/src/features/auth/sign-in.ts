@@ -6,7 +6,7 @@ import type { RequestFacts } from '../../kernel/route.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { passwordAgesFrom } from '../accounts/usable.ts'
+import { accountDisabled, passwordAgesFrom, passwordExpired, requireUnchanged } from '../accounts/usable.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import { lockoutKey, type PasswordGate } from '../lockout/password-gate.ts'
 import { isExpired } from '../passwords/password-policy.ts'
@@ -35,15 +35,16 @@ export class SignIn {
   }
 
   async withPassword({ identifier, password }: LoginRequest, request: RequestFacts): Promise<SignedIn> {
-    const { storage, sessions, lockout } = this.#parts
+    const { storage, accounts, sessions, lockout } = this.#parts
     const account = await this.#passGate(identifier, password, request)
-    const token = await storage.transaction(async (tx) => {
-      const present = await this.#requireUnchanged(tx, account)
+    const signedIn = await storage.transaction(async (tx) => {
+      const present = await requireUnchanged(accounts, tx, account)
       await lockout.clear(tx, lockoutKey({ account, identifier }))
-      return this.#isPasswordExpired(present) ? undefined : sessions.begin(tx, present, { via: 'password', request })
+      if (this.#isPasswordExpired(present)) return undefined // after the commit: the failures are cleared all the same
+      return { account: present, token: await sessions.begin(tx, present, { via: 'password', request }) }
     })
-    if (token === undefined) throw new AppError('password_expired', 'Your password has expired. Choose a new one.')
-    return { token, account }
+    if (!signedIn) throw passwordExpired()
+    return signedIn
   }
 
   /** The way back in for those whose password got too old: it takes the old one, and only while it is too old. */
@@ -52,10 +53,9 @@ export class SignIn {
     const { identifier, current_password: current, new_password: next } = input
     const account = await this.#passGate(identifier, current, request, 'change-expired-password')
     if (!this.#isPasswordExpired(account)) throw new AppError('bad_request', 'The password has not expired')
-    const hash = await passwords.hashNext(account, next, { current, anyAge: account.mustChangePassword })
+    const hash = await passwords.hashNext(account, next, { anyAge: account.mustChangePassword })
     const origin = { actor: { userId: account.id, email: account.email }, request }
     return storage.transaction(async (tx) => {
-      await this.#requireUnchanged(tx, account)
       await lockout.clear(tx, lockoutKey({ account, identifier }))
       await passwords.replace(tx, account, hash, { via: 'expired-password', mustChange: false, origin })
       const present = await this.#parts.accounts.require(account.id, tx)
@@ -72,7 +72,7 @@ export class SignIn {
     }
     const account = await accounts.findLocalUser(settings().auth.defaultUser)
     if (!account) throw new Error('there is no administrator to sign in as; a restart makes one')
-    if (account.disabled) throw new AppError('account_disabled', 'Account disabled')
+    if (account.disabled) throw accountDisabled()
     const token = await storage.transaction((tx) => sessions.begin(tx, account, { via: 'local', request }))
     return { token, account }
   }
@@ -85,18 +85,8 @@ export class SignIn {
     await gate.pass({ account, identifier, password, origin, ...(path === undefined ? {} : { path }) })
     if (!account) throw new AppError('invalid_credentials', 'Invalid credentials')
     if (!account.verified) throw new AppError('account_not_verified', 'Account not verified. Check your email.')
-    if (account.disabled) throw new AppError('account_disabled', 'Account disabled')
+    if (account.disabled) throw accountDisabled()
     return account
-  }
-
-  /** What was true when the password was compared, which takes a while, must still be. */
-  async #requireUnchanged(tx: Parameters<Parameters<Storage['transaction']>[0]>[0], before: Account): Promise<Account> {
-    const present = await this.#parts.accounts.find(before.id, tx)
-    if (present?.passwordHash !== before.passwordHash) {
-      throw new AppError('invalid_credentials', 'Invalid credentials')
-    }
-    if (present.disabled) throw new AppError('account_disabled', 'Account disabled')
-    return present
   }
 
   #isPasswordExpired(account: Account): boolean {

@@ -7,6 +7,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Caller } from '../../kernel/route.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { isAdmin } from '../accounts/account.ts'
 import { type Accounts, requireHuman } from '../accounts/accounts.ts'
 import { requireRank } from '../accounts/rank.ts'
 import type { AccessControl } from '../acl/access-control.ts'
@@ -83,10 +84,10 @@ export class GroupService {
 
   async delete(origin: Origin, id: string): Promise<void> {
     const { storage, audit } = this.#parts
-    await this.#requireRank(origin, id)
     await storage.transaction(async (tx) => {
       const group = await this.#require(tx, id)
       requireDeletable(group)
+      await this.#requireRank(tx, origin, group)
       await this.erase(tx, id)
       await audit.record(tx, origin, about(group, 'group.delete', { name: group.name }))
     })
@@ -101,9 +102,9 @@ export class GroupService {
   /** Adding a member twice is not an error. */
   async addMember(origin: Origin, id: string, userId: string): Promise<void> {
     const { storage, accounts, audit } = this.#parts
-    await this.#requireRank(origin, id)
     await storage.transaction(async (tx) => {
       const group = await this.#require(tx, id)
+      await this.#requireRank(tx, origin, group)
       requireHuman(userId)
       await accounts.require(userId, tx)
       if (!(await this.join(tx, id, userId))) return
@@ -113,9 +114,9 @@ export class GroupService {
 
   async removeMember(origin: Origin, id: string, userId: string): Promise<void> {
     const { storage, audit } = this.#parts
-    await this.#requireRank(origin, id)
     await storage.transaction(async (tx) => {
       const group = await this.#require(tx, id)
+      await this.#requireRank(tx, origin, group)
       if (!(await this.leave(tx, id, userId))) throw new AppError('not_found', 'User is not a member of this group')
       await audit.record(tx, origin, about(group, 'group.member.remove', { user_id: userId }))
     })
@@ -161,12 +162,18 @@ export class GroupService {
     for (const userId of await store.memberIds(tx, groupId)) accounts.noteChange(tx, userId)
   }
 
-  /** Nobody puts themselves into a group that may do more than they may. */
-  async #requireRank({ actor }: Origin, groupId: string): Promise<void> {
+  /**
+   * Nobody puts themselves into a group that may administer more than they may. Who has which role in a workspace is for
+   * its sharing to say, and for administrators.
+   */
+  async #requireRank(tx: Tx, { actor }: Origin, group: Group): Promise<void> {
     const { accounts, access } = this.#parts
     if (!actor) return // the server itself
-    const onlyMember = { userId: '', groupIds: new Set([groupId]) }
-    await requireRank(access, onlyMember, await accounts.findStanding(actor.userId))
+    const manager = { userId: actor.userId, groups: await accounts.groupsOf(actor.userId, tx) }
+    await requireRank(access, { userId: '', groups: [group] }, manager, tx)
+    if (group.source === 'workspace-role' && !isAdmin(manager)) {
+      throw new AppError('permission_denied', 'Only administrators can change the roles of a workspace here')
+    }
   }
 
   async #require(queries: Kysely<Database>, id: string): Promise<Group> {

@@ -88,7 +88,7 @@ export function lockoutKey({ account, identifier }: Pick<PasswordAttempt, 'accou
   return account?.email ?? cut(identifier.trim().toLowerCase())
 }
 
-const cut = (text: string): string => text.replace(/\p{Cc}/gu, '').slice(0, IDENTIFIER_LENGTH)
+const cut = (text: string): string => text.slice(0, IDENTIFIER_LENGTH)
 
 /** Who typed it is not known: that is what failed. */
 const withoutActor = ({ request }: Origin): Origin => ({ actor: null, request })

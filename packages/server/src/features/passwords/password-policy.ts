@@ -4,7 +4,7 @@ import { editDistance } from './edit-distance.ts'
 import { hasTooManyBytes, TOO_MANY_BYTES } from './password-bytes.ts'
 
 // Each `find…` answers the sentence of the rule that is broken, or undefined. The caller says which rules apply:
-// change-password asks all of them, a reset all but the change, an administrator only for strength.
+// change-password asks all of them, a reset all but the change, an administrator for strength and history.
 
 export type PasswordPolicy = Settings['passwords']
 

@@ -20,15 +20,14 @@ export class SeedStore {
     await tx.insertInto('users').values(agent).execute()
   }
 
-  /** How many administrators can sign in at all, or by password. */
-  async adminsWith(queries: Kysely<Database>, what: 'any sign-in' | 'a password'): Promise<number> {
+  async countAdmins(queries: Kysely<Database>, { withPassword = false } = {}): Promise<number> {
     const query = queries
       .selectFrom('group_members')
       .innerJoin('user_groups', 'user_groups.id', 'group_members.group_id')
       .innerJoin('users', 'users.id', 'group_members.user_id')
       .select((select) => select.fn.countAll<number>().as('count'))
       .where('user_groups.name', '=', ADMINS)
-      .$if(what === 'a password', (all) => all.where('users.password_hash', 'is not', null))
+      .$if(withPassword, (all) => all.where('users.password_hash', 'is not', null))
     return (await query.executeTakeFirstOrThrow()).count
   }
 }

@@ -13,6 +13,7 @@ import type { AccessControl } from '../acl/access-control.ts'
 import { defaultEntries } from '../acl/default-entries.ts'
 import { BY_ITSELF } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
+import { takesPasswords } from '../auth/auth-modes.ts'
 import type { PasswordHasher } from '../passwords/password-hash.ts'
 import { findWeakness } from '../passwords/password-policy.ts'
 import { SeedStore } from './seed-store.ts'
@@ -47,8 +48,8 @@ interface SeedParts {
 export async function seed(parts: SeedParts): Promise<void> {
   const store = new SeedStore()
   const { auth } = parts.settings()
-  const needsAdmin = (await store.adminsWith(parts.storage.db, 'any sign-in')) === 0
-  const passwordHash = needsAdmin && wantsPassword(auth.modes) ? await firstPassword(parts) : null
+  const needsAdmin = (await store.countAdmins(parts.storage.db)) === 0
+  const passwordHash = needsAdmin && takesPasswords(auth) ? await firstPassword(parts) : null
   await parts.storage.transaction(async (tx) => {
     const nowSeconds = parts.clock.nowMs() / 1000
     const adminsId = await store.ensureGroup(tx, group(ADMINS, 'Run this installation', nowSeconds))
@@ -59,8 +60,8 @@ export async function seed(parts: SeedParts): Promise<void> {
       }
     }
     if (!(await parts.accounts.find(systemAgent.id, tx))) await store.insertAgent(tx, nowSeconds)
-    if ((await store.adminsWith(tx, 'any sign-in')) === 0) await seedAdmin(parts, tx, passwordHash)
-    if (wantsPassword(auth.modes) && (await store.adminsWith(tx, 'a password')) === 0) {
+    if ((await store.countAdmins(tx)) === 0) await seedAdmin(parts, tx, passwordHash)
+    if (takesPasswords(auth) && (await store.countAdmins(tx, { withPassword: true })) === 0) {
       throw new SeedRefused(
         'SVCD_AUTH_MODES',
         `is ${auth.modes}, and no administrator has a password: start once with none, or give one a password first`,
@@ -68,8 +69,6 @@ export async function seed(parts: SeedParts): Promise<void> {
     }
   })
 }
-
-const wantsPassword = (modes: Settings['auth']['modes']): boolean => modes === 'password' || modes === 'both'
 
 async function firstPassword({ settings, hasher }: SeedParts): Promise<string> {
   const { auth, passwords } = settings()
@@ -90,6 +89,9 @@ async function seedAdmin(parts: SeedParts, tx: Transaction<Database>, passwordHa
   const email = parseEmail(configured)
   if (email === undefined) throw new SeedRefused('SVCD_DEFAULT_USER', 'must be an address people can sign in with')
   const existing = await accounts.findByEmail(email, tx)
+  if (existing && !existing.verified) {
+    throw new SeedRefused('SVCD_DEFAULT_USER', `is ${email}, which somebody registered and never proved to be theirs`)
+  }
   const account = existing ?? (await accounts.create(tx, { email, verified: true, passwordHash }))
   if (existing && existing.passwordHash === null && passwordHash !== null) {
     await accounts.setPassword(tx, existing, { hash: passwordHash, mustChange: false, historyCount: 0 })
@@ -98,6 +100,7 @@ async function seedAdmin(parts: SeedParts, tx: Transaction<Database>, passwordHa
     const detail = { email, status: 'created', via: 'seed' }
     await audit.record(tx, BY_ITSELF, { event: 'user.create', targetType: 'user', targetId: account.id, detail })
   }
+  if (account.disabled) await accounts.change(tx, account.id, { disabled: false })
   await accounts.join(tx, account.id, ADMINS)
   log.info(`${email} is the administrator of this installation`)
 }

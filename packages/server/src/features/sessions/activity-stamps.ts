@@ -43,7 +43,8 @@ export class ActivityStamps {
 
   #touch(waiting: Map<string, number>, id: string, nowSeconds: number): void {
     const last = this.#stampedAt.get(id)
-    if (last !== undefined && nowSeconds - last < INTERVAL_SECONDS) return
+    // A stamp of the future means that the wall clock was set back.
+    if (last !== undefined && last <= nowSeconds && nowSeconds - last < INTERVAL_SECONDS) return
     this.#stampedAt.delete(id) // so that it becomes the youngest
     this.#stampedAt.set(id, nowSeconds)
     if (this.#stampedAt.size > REMEMBERED) {

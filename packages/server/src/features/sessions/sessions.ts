@@ -6,6 +6,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { ReadCache } from '../../kernel/read-cache.ts'
 import type { RequestFacts } from '../../kernel/route.ts'
+import { storedHeader } from '../../kernel/stored-header.ts'
 import { whenCommitted, whenOver } from '../../storage/aftermath.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -22,7 +23,6 @@ import { TokenRefused, type Tokens } from './tokens.ts'
 type Tx = Transaction<Database>
 
 const SESSIONS_KEPT = 10_000
-const USER_AGENT_LENGTH = 512
 
 interface SessionsParts {
   readonly storage: Storage
@@ -69,7 +69,7 @@ export class Sessions {
       createdAt: nowSeconds,
       lastSeenAt: nowSeconds,
       sourceIp: how.request.clientAddress ?? null,
-      userAgent: how.request.userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
+      userAgent: storedHeader(how.request.userAgent),
       previousJti: null,
       refreshedAt: null,
       ...this.#freshToken(),
@@ -77,7 +77,7 @@ export class Sessions {
     await store.insert(tx, session)
     await accounts.change(tx, account.id, { lastLoginAt: nowSeconds })
     const origin = { actor: { userId: account.id, email: account.email }, request: how.request }
-    await this.#enforceCap(tx, session, origin)
+    await this.#enforceCap(tx, account.id, origin)
     const detail = { via: how.via }
     await audit.record(tx, origin, { event: 'login', targetType: 'user', targetId: account.id, detail })
     return this.#tokenOf(session, account.email)
@@ -85,7 +85,7 @@ export class Sessions {
 
   /**
    * Gives the session a new token in place of this one. A client that never saw the answer may ask again with the old
-   * token and gets the same new one: it is made from the row alone, so this holds after a restart too.
+   * token and gets the same new one: it is made again from the row, so this holds after a restart too.
    */
   async refresh(token: string, request: RequestFacts): Promise<{ token: string; session: Session; account: Account }> {
     const { storage, store, accounts } = this.#parts
@@ -95,7 +95,7 @@ export class Sessions {
       const current = expired ? undefined : await store.findByJti(tx, jti)
       const repeated = current ? undefined : await store.findByPreviousJti(tx, jti)
       const session = current ?? (repeated && isRepeatedRefresh(repeated, jti, nowSeconds) ? repeated : undefined)
-      if (!session) throw new AppError('not_authenticated', expired ? 'Token expired' : 'Token has been revoked')
+      if (!session) throw expired ? new AppError('not_authenticated', 'Token expired') : revoked()
       const account = await accounts.require(session.userId, tx)
       requireUsable(
         { ...account, passwordAgesFrom: passwordAgesFrom(account) },
@@ -104,12 +104,14 @@ export class Sessions {
       )
       if (session === repeated) return { session, account }
       const next: Session = { ...session, previousJti: jti, refreshedAt: nowSeconds, ...this.#freshToken() }
+      const origin = { actor: { userId: account.id, email: account.email }, request }
+      if ((await this.#enforceCap(tx, account.id, origin)).includes(session.id)) return undefined
       await store.rekey(tx, next)
-      await this.#enforceCap(tx, next, { actor: { userId: account.id, email: account.email }, request })
       whenOver(tx, () => this.#byJti.forget(jti))
       whenCommitted(tx, () => this.refreshed.announce({ sessionId: next.id, expiresAt: next.expiresAt }))
       return { session: next, account }
     })
+    if (!result) throw revoked() // after the commit: the cap was lowered, and this session was one too many
     return { ...result, token: await this.#tokenOf(result.session, result.account.email) }
   }
 
@@ -154,15 +156,17 @@ export class Sessions {
     await storage.transaction((tx) => store.deleteExpired(tx, this.#nowSeconds()))
   }
 
-  async #enforceCap(tx: Tx, newest: Session, origin: Origin): Promise<void> {
+  /** Ends the oldest sessions beyond the cap, and answers their ids. */
+  async #enforceCap(tx: Tx, userId: string, origin: Origin): Promise<readonly string[]> {
     const cap = this.#parts.settings().sessions.maxPerUser
-    if (cap === 0) return
-    const others = (await this.#parts.store.listOf(tx, newest.userId)).filter(({ id }) => id !== newest.id)
-    const surplus = others.slice(0, Math.max(0, others.length + 1 - cap))
-    if (surplus.length === 0) return
+    if (cap === 0) return []
+    const sessions = await this.#parts.store.listOf(tx, userId)
+    const surplus = sessions.slice(0, Math.max(0, sessions.length - cap))
+    if (surplus.length === 0) return []
     await this.#delete(tx, surplus)
     const detail = { reason: 'session-limit', revoked: surplus.length, cap }
-    await this.#parts.audit.record(tx, origin, revocation(newest.userId, detail))
+    await this.#parts.audit.record(tx, origin, revocation(userId, detail))
+    return surplus.map(({ id }) => id)
   }
 
   async #delete(tx: Tx, sessions: readonly Session[]): Promise<void> {
@@ -180,7 +184,7 @@ export class Sessions {
     const { tokens } = this.#parts
     try {
       const { jti, expiresAt } = await tokens.verifyEvenIfExpired('session', token)
-      if (jti === undefined) throw new TokenRefused('invalid')
+      if (jti === undefined) throw new TokenRefused('of no session')
       return { jti, expired: expiresAt <= this.#nowSeconds() }
     } catch (error) {
       if (error instanceof TokenRefused) throw new AppError('not_authenticated', 'Invalid token')
@@ -203,6 +207,8 @@ export class Sessions {
     return this.#parts.clock.nowMs() / 1000
   }
 }
+
+const revoked = () => new AppError('not_authenticated', 'Token has been revoked')
 
 function revocation(userId: string, detail: Readonly<Record<string, unknown>>): AuditEntry {
   return { event: 'session.revoke', targetType: 'session', targetId: userId, detail }

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Caller, Need, RequestFacts } from '../../kernel/route.ts'
+import type { Caller, Need, RequestFacts, SignIn } from '../../kernel/route.ts'
 import type { Standing } from '../accounts/account.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { requireUsable } from '../accounts/usable.ts'
@@ -10,8 +10,6 @@ import type { ActivityStamps } from './activity-stamps.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import { TokenRefused, type Tokens } from './tokens.ts'
-
-type SignIn = 'required' | 'required, password change due' | 'optional'
 
 interface GuardParts {
   readonly tokens: Tokens

@@ -1,6 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { JWTPayload } from 'jose'
-import { JWTExpired } from 'jose/errors'
 import { SignJWT } from 'jose/jwt/sign'
 import { jwtVerify } from 'jose/jwt/verify'
 import type { Clock } from '../../kernel/clock.ts'
@@ -16,21 +15,17 @@ export interface Claims {
   readonly jti?: string
   /** Which password a reset link is for. */
   readonly pwb?: string
+  /** Which address of the account a link was sent to. */
+  readonly adr?: number
 }
 
 export interface Verified extends Claims {
   readonly expiresAt: number
 }
 
-/** Why a token is not taken. */
+/** The token is not one of ours, not for this, or too old. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
-  readonly reason: 'invalid' | 'expired'
-
-  constructor(reason: 'invalid' | 'expired', options?: { cause?: unknown }) {
-    super(reason, options)
-    this.reason = reason
-  }
 }
 
 const ALGORITHM = 'HS256'
@@ -99,11 +94,11 @@ export class Tokens {
         currentDate: new Date(nowMs),
         requiredClaims: ['sub', 'exp', 'iat', 'purpose'],
       })
-      if (payload.purpose !== purpose) throw new TokenRefused('invalid')
+      if (payload.purpose !== purpose) throw new TokenRefused('for another purpose')
       return payload
     } catch (cause) {
       if (cause instanceof TokenRefused) throw cause
-      throw new TokenRefused(cause instanceof JWTExpired ? 'expired' : 'invalid', { cause })
+      throw new TokenRefused('not verified', { cause })
     }
   }
 
@@ -118,13 +113,14 @@ export class Tokens {
   }
 }
 
-function claimsOf({ sub, exp, email, jti, pwb }: JWTPayload): Verified {
-  if (sub === undefined || exp === undefined) throw new TokenRefused('invalid')
+function claimsOf({ sub, exp, email, jti, pwb, adr }: JWTPayload): Verified {
+  if (sub === undefined || exp === undefined) throw new TokenRefused('incomplete')
   return {
     sub,
     expiresAt: exp,
     ...(typeof email === 'string' ? { email } : {}),
     ...(typeof jti === 'string' ? { jti } : {}),
     ...(typeof pwb === 'string' ? { pwb } : {}),
+    ...(typeof adr === 'number' ? { adr } : {}),
   }
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -7,7 +7,7 @@ import type { Mail } from '../../mail/mail.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Account } from '../accounts/account.ts'
-import { type Accounts, requireHuman } from '../accounts/accounts.ts'
+import { type Accounts, emailInUse, handleTaken, requireHuman } from '../accounts/accounts.ts'
 import { requireEmail } from '../accounts/email-address.ts'
 import { requireHandle } from '../accounts/handle.ts'
 import { requireRank } from '../accounts/rank.ts'
@@ -18,20 +18,16 @@ import type { Links } from '../auth/links.ts'
 import { sendLetter } from '../auth/send-letter.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import { lockoutKey } from '../lockout/password-gate.ts'
-import type { PasswordHasher } from '../passwords/password-hash.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { fieldsOf, type NewUser, type User, type UserChange } from './user.ts'
 import type { UserStore } from './user-store.ts'
-
-const RANDOM_PASSWORD_BYTES = 32
 
 interface UserServiceParts {
   readonly storage: Storage
   readonly store: UserStore
   readonly accounts: Accounts
   readonly passwords: Passwords
-  readonly hasher: Pick<PasswordHasher, 'hash'>
   readonly sessions: Sessions
   readonly lockout: Lockout
   readonly access: AccessControl
@@ -54,8 +50,8 @@ export class UserService {
     const email = requireEmail(fresh.email)
     await this.#requireUnregistered(email, storage.db)
     const id = randomUUID()
-    const passwordHash = fresh.sendVerificationEmail ? await this.#unguessableHash() : await this.#firstHash(fresh)
-    if (fresh.sendVerificationEmail) await this.#sendVerification({ id, email }, request)
+    const passwordHash = fresh.sendVerificationEmail ? null : await this.#firstHash(fresh)
+    if (fresh.sendVerificationEmail) await this.#sendVerification({ id, email, addressChanges: 0 }, request)
     return storage.transaction(async (tx) => {
       await this.#requireUnregistered(email, tx)
       const verified = !fresh.sendVerificationEmail
@@ -71,7 +67,7 @@ export class UserService {
     const { storage, accounts, passwords, audit, clock } = this.#parts
     requireHuman(userId)
     const account = await accounts.require(userId)
-    await this.#requireRank(caller, userId)
+    await this.#requireRank(caller, userId, storage.db) // before the hash, and again in the transaction
     const fields = fieldsOf(change)
     if (fields.length === 0) return
     const names = namesIn(change)
@@ -85,6 +81,7 @@ export class UserService {
     const origin = { actor: caller, request }
     await storage.transaction(async (tx) => {
       const present = await accounts.require(userId, tx)
+      await this.#requireRank(caller, userId, tx)
       await this.#requireFree(userId, names, tx)
       if (hash !== undefined) {
         await passwords.replace(tx, account, hash, { via: 'admin', mustChange: mustChangePassword ?? true, origin })
@@ -105,10 +102,10 @@ export class UserService {
     const { storage, accounts, sessions, access, audit } = this.#parts
     if (userId === caller.userId) throw new AppError('bad_request', 'Cannot delete yourself')
     requireHuman(userId)
-    await this.#requireRank(caller, userId)
     const origin = { actor: caller, request }
     await storage.transaction(async (tx) => {
       const { email } = await accounts.require(userId, tx)
+      await this.#requireRank(caller, userId, tx)
       await sessions.endAll(tx, userId, origin, 'user-deleted')
       await accounts.delete(tx, userId)
       access.noteCascade(tx)
@@ -119,20 +116,21 @@ export class UserService {
   /** Lets somebody who typed too many wrong passwords try again. */
   async unlock(caller: Caller, userId: string, request: RequestFacts): Promise<void> {
     const { storage, accounts, lockout, audit } = this.#parts
-    await this.#requireRank(caller, userId)
+    requireHuman(userId)
     await storage.transaction(async (tx) => {
       const account = await accounts.require(userId, tx)
+      await this.#requireRank(caller, userId, tx)
       await lockout.clear(tx, lockoutKey({ account, identifier: account.email }))
       await audit.record(tx, { actor: caller, request }, about('user.unlock', userId, { email: account.email }))
     })
   }
 
   /** Whoever can set a password or an address can sign in as its owner, so nobody may do that to their betters. */
-  async #requireRank(caller: Caller, userId: string): Promise<void> {
+  async #requireRank(caller: Caller, userId: string, queries: Kysely<Database>): Promise<void> {
     const { accounts, access } = this.#parts
-    const owner = await accounts.findStanding(userId)
-    if (!owner) throw new AppError('not_found', 'User not found')
-    await requireRank(access, owner, await accounts.findStanding(caller.userId))
+    const owner = { userId, groups: await accounts.groupsOf(userId, queries) }
+    const manager = { userId: caller.userId, groups: await accounts.groupsOf(caller.userId, queries) }
+    await requireRank(access, owner, manager, queries)
   }
 
   async #firstHash({ password }: NewUser): Promise<string> {
@@ -142,12 +140,10 @@ export class UserService {
     return this.#parts.passwords.hashFirst(password)
   }
 
-  /** Nobody knows the password, and the account has one: so its owner can ask for a link to set their own. */
-  #unguessableHash(): Promise<string> {
-    return this.#parts.hasher.hash(randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url'))
-  }
-
-  async #sendVerification(account: Pick<Account, 'id' | 'email'>, request: RequestFacts): Promise<void> {
+  async #sendVerification(
+    account: Pick<Account, 'id' | 'email' | 'addressChanges'>,
+    request: RequestFacts,
+  ): Promise<void> {
     const { links, mail } = this.#parts
     const link = await links.toVerify(account, request.externalUrl)
     await sendLetter(mail, account.email, { kind: 'verify', ...link })
@@ -163,9 +159,9 @@ export class UserService {
   async #requireFree(userId: string, { email, handle }: Names, queries: Kysely<Database>): Promise<void> {
     const { accounts } = this.#parts
     const byEmail = email === undefined ? undefined : await accounts.findByEmail(email, queries)
-    if (byEmail && byEmail.id !== userId) throw new AppError('bad_request', 'Email already in use')
+    if (byEmail && byEmail.id !== userId) throw emailInUse()
     const byHandle = handle === undefined ? undefined : await accounts.findByHandle(handle, queries)
-    if (byHandle && byHandle.id !== userId) throw new AppError('bad_request', `'${handle}' is already taken`)
+    if (byHandle && byHandle.id !== userId) throw handleTaken(byHandle.handle)
   }
 }
 
@@ -183,10 +179,6 @@ function requirePasswordHere(account: Account, { password, mustChangePassword }:
   if (account.provider !== 'local') {
     throw new AppError('bad_request', 'This account signs in through an identity provider and has no password here')
   }
-  // Its owner could never meet the demand, for it takes the present password to change it.
-  if (mustChangePassword && password === undefined && account.passwordHash === null) {
-    throw new AppError('bad_request', 'This account has no password to change')
-  }
 }
 
 /** Rows for what really became different. */
@@ -203,6 +195,9 @@ function about(event: AuditEntry['event'], userId: string, detail: AuditEntry['d
   return { event, targetType: 'user', targetId: userId, detail }
 }
 
-function withGroups({ passwordHash: _, passwordSetAt: __, ...account }: Account, groups: User['groups']): User {
+function withGroups(
+  { passwordHash: _, passwordSetAt: __, addressChanges: ___, ...account }: Account,
+  groups: User['groups'],
+): User {
   return { ...account, groups }
 }

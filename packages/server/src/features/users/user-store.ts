@@ -1,7 +1,7 @@
 import { systemAgent } from '@svc/protocol/system-agent'
 import type { Kysely, Selectable } from 'kysely'
 import type { Database, UsersTable } from '../../storage/database.ts'
-import { contains } from '../../storage/like.ts'
+import { BEHIND_ALL, contains } from '../../storage/like.ts'
 import type { GroupName } from '../accounts/account.ts'
 import type { User, UserFilter } from './user.ts'
 
@@ -24,9 +24,6 @@ const COLUMNS = [
 type Row = Pick<Selectable<UsersTable>, (typeof COLUMNS)[number]>
 
 const SORT_COLUMNS = { email: 'email', handle: 'handle', created: 'created_at' } as const
-
-/** Sorts behind every character an address or a handle can have. */
-const BEHIND_ALL = '\u{10FFFF}'
 
 /** Lists of people. The system agent is none, so it is in no list. */
 export class UserStore {

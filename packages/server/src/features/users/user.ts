@@ -2,7 +2,7 @@ import type { UserSort } from '@svc/protocol/users'
 import type { Account, GroupName } from '../accounts/account.ts'
 
 /** An account as administrators see it: with its groups, and without anything secret. */
-export interface User extends Omit<Account, 'passwordHash' | 'passwordSetAt'> {
+export interface User extends Omit<Account, 'passwordHash' | 'passwordSetAt' | 'addressChanges'> {
   readonly groups: readonly GroupName[]
 }
 

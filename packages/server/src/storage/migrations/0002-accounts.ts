@@ -11,6 +11,7 @@ export const accounts: Migration = {
       id {text} primary key,
       email {text} not null unique,
       handle {text} not null unique,
+      address_changes {integer} not null default 0,
       verified {integer} not null check (verified in (0, 1)),
       provider text not null,
       password_hash text,

@@ -60,7 +60,7 @@ export async function openPostgres({
   limits = SERVING,
 }: PostgresOptions): Promise<Storage> {
   const address = parseAddress(url)
-  const upgrading = postgresStorage(createPool(url, logger, UPGRADING))
+  const upgrading = postgresStorage(createPool(url, logger, UPGRADING), logger)
   try {
     await migrate({ transaction: upgrading.transaction, dialect: 'postgres', migrations, clock })
   } catch (cause) {
@@ -68,10 +68,10 @@ export async function openPostgres({
   } finally {
     await upgrading.close()
   }
-  return postgresStorage(createPool(url, logger, limits))
+  return postgresStorage(createPool(url, logger, limits), logger)
 }
 
-function postgresStorage(pool: Pool): Storage {
+function postgresStorage(pool: Pool, logger: Logger): Storage {
   const guard = new QueryGuard()
   // Transactions queue here, in front of the pool: queued inside it they would take its connections from the reads.
   const turns = new FifoLock()
@@ -91,6 +91,7 @@ function postgresStorage(pool: Pool): Storage {
               return guard.duringTransaction(() => body(tx))
             }),
           work,
+          logger,
         )
       } finally {
         giveBack()

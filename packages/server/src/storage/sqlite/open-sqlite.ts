@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { Kysely } from 'kysely'
+import type { Logger } from '../../kernel/logger.ts'
 import { withAftermath } from '../aftermath.ts'
 import type { Database } from '../database.ts'
 import { FifoLock } from '../fifo-lock.ts'
@@ -37,7 +38,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     })
     await writer.open(path)
     reader = new DatabaseSync(path, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
-    const storage = sqliteStorage({ reader, writer, guard })
+    const storage = sqliteStorage({ reader, writer, guard, logger })
     await migrate({ transaction: storage.transaction, dialect: 'sqlite', migrations, clock })
     return storage
   } catch (cause) {
@@ -51,9 +52,10 @@ interface SqliteStorageParts {
   readonly reader: DatabaseSync
   readonly writer: Writer
   readonly guard: QueryGuard
+  readonly logger: Logger
 }
 
-function sqliteStorage({ reader, writer, guard }: SqliteStorageParts): Storage {
+function sqliteStorage({ reader, writer, guard, logger }: SqliteStorageParts): Storage {
   const writerLock = new FifoLock()
   const dialect = new SplitSqliteDialect({ reader: new Statements(reader), writer, writerLock, guard })
   const db = new Kysely<Database>({ dialect })
@@ -70,7 +72,7 @@ function sqliteStorage({ reader, writer, guard }: SqliteStorageParts): Storage {
   return {
     db,
     transaction: (work) =>
-      withAftermath((body) => db.transaction().execute((tx) => guard.duringTransaction(() => body(tx))), work),
+      withAftermath((body) => db.transaction().execute((tx) => guard.duringTransaction(() => body(tx))), work, logger),
     close: () => {
       closing ??= closeParts()
       return closing
