@@ -14,6 +14,8 @@ test.each([
   [{ name: 'a\0b' }],
   [{ name: 'two\nlines' }],
   [{ name: '\ud800' }],
+  [{ name: 'admins\u200b' }],
+  [{ name: 'designers', description: 'a\u001b[2Jb' }],
   [{ name: 'x'.repeat(256) }],
   [{ name: 'designers', description: 'x'.repeat(2001) }],
 ])('%j is no group', (body) => {

@@ -4,8 +4,10 @@ import { DEFAULT_PAGE_SIZE, PageNumber, PageSize, SortOrder } from './paging.ts'
 /** Bounded, because the database finds groups by their names. */
 const MAX_NAME_LENGTH = 255
 const MAX_DESCRIPTION_LENGTH = 2000
-/** Half a surrogate pair is refused too: a database would store another character. */
-const INVISIBLE = /[\p{Cc}\p{Cs}]/u
+/** What would make two names look the same; and half a surrogate pair, which a database would store as another. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/u
+/** Line breaks are welcome in a description, what could move a terminal's cursor is not. */
+const UNPRINTABLE = /[^\P{C}\n]/u
 
 export const GroupSource = z
   .enum(['manual', 'workspace-role'])
@@ -48,7 +50,10 @@ const GroupName = z
   .max(MAX_NAME_LENGTH)
   .refine((name) => !INVISIBLE.test(name), 'must not hold control characters')
 
-const Description = z.string().max(MAX_DESCRIPTION_LENGTH)
+const Description = z
+  .string()
+  .max(MAX_DESCRIPTION_LENGTH)
+  .refine((text) => !UNPRINTABLE.test(text), 'must not hold control characters')
 
 export const CreateGroup = z.object({
   name: GroupName,

@@ -30,7 +30,7 @@ import { LockoutStore } from './features/lockout/lockout-store.ts'
 import { PasswordGate } from './features/lockout/password-gate.ts'
 import { PasswordHasher } from './features/passwords/password-hash.ts'
 import { Passwords } from './features/passwords/passwords.ts'
-import { seed } from './features/seeding/seed.ts'
+import { requireWayIn, seed } from './features/seeding/seed.ts'
 import { ActivityStamps } from './features/sessions/activity-stamps.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { Sessions } from './features/sessions/sessions.ts'
@@ -64,7 +64,7 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
   const sessions = new Sessions({ storage, store: new SessionStore(), tokens, accounts, audit, settings, clock })
   const stamps = new ActivityStamps({ storage, clock, log })
   const lockout = new Lockout({ storage, store: new LockoutStore(), settings: authSettings, clock })
-  const gate = new PasswordGate({ storage, lockout, hasher, audit })
+  const gate = new PasswordGate({ storage, lockout, hasher, audit, clock })
   const passwords = new Passwords({ hasher, accounts, sessions, audit, policy: () => settings().passwords, clock })
   const mail = new ConfiguredMail({ settings: () => mailSettings(settings()), log: ports.log.child('mail') })
   const links = new Links({ tokens, clock, settings: authSettings })
@@ -89,7 +89,7 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
       signIn: new SignIn({ ...core, settings }),
       registration: new Registration({ ...core, settings: authSettings, cooldown: new Cooldown(clock) }),
       recovery: new Recovery({ ...core, settings: authSettings, cooldown: new Cooldown(clock) }),
-      own: new OwnAccount(core),
+      own: new OwnAccount({ ...core, cooldown: new Cooldown(clock) }),
       sessions,
       accounts,
       stamps,
@@ -113,6 +113,8 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
     access,
     sessions,
     groups,
+    /** Refuses settings under which no administrator could sign in. */
+    checkSettings: (next: Settings) => requireWayIn(storage.db, next.auth),
     async start() {
       await seed({ storage, accounts, access, hasher, audit, settings, clock, log })
       for (const task of housekeeping) await task.start()

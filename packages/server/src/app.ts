@@ -6,6 +6,7 @@ import type { AccessControl } from './features/acl/access-control.ts'
 import { AuditLog } from './features/audit/audit-log.ts'
 import { auditRoutes } from './features/audit/audit-routes.ts'
 import { AuditStore } from './features/audit/audit-store.ts'
+import type { GroupService } from './features/groups/group-service.ts'
 import { healthRoutes } from './features/health/health-routes.ts'
 import { instanceRoutes } from './features/instance/instance-routes.ts'
 import type { Build } from './features/instance/version.ts'
@@ -44,6 +45,9 @@ export interface App {
   readonly accounts: Accounts
   readonly sessions: Sessions
   readonly access: AccessControl
+  readonly groups: GroupService
+  /** Throws when settings that are valid by themselves do not fit what is in the database. */
+  checkSettings(settings: Settings): Promise<void>
   /** Throws `SeedRefused` when the settings allow no administrator. */
   start(): Promise<void>
   /** Reverse of `start`. Listeners are closed before, storage is closed after; both belong to the process. */
@@ -87,6 +91,8 @@ export async function createApp(settings: () => Settings, ports: Ports): Promise
     accounts: people.accounts,
     sessions: people.sessions,
     access: people.access,
+    groups: people.groups,
+    checkSettings: people.checkSettings,
     async start() {
       await people.start()
       await watchdog.start()

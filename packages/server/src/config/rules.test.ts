@@ -56,6 +56,25 @@ describe('test mode', () => {
   })
 })
 
+describe('a setting that would turn a control off by accident', () => {
+  test.each([
+    ['a lockout without a window', { SVCD_LOGIN_LOCKOUT_WINDOW: '0' }, 'it would never lock'],
+    ['a lockout without a duration', { SVCD_LOGIN_LOCKOUT_DURATION: '0' }, 'it would never lock'],
+    ['a token for ever', { SVCD_ACCESS_TOKEN_HOURS: '1000000' }, 'at most 87600'],
+  ])('%s is refused', async (_, env, message) => {
+    expect((await refusal(env)).message).toContain(message)
+  })
+
+  test('a lockout that is off needs neither', async () => {
+    await load({ SVCD_LOGIN_LOCKOUT_FAILURES: '0', SVCD_LOGIN_LOCKOUT_WINDOW: '0', SVCD_LOGIN_LOCKOUT_DURATION: '0' })
+  })
+
+  test('trusting everybody as a proxy is said aloud', async () => {
+    const { warnings } = await load({ SVCD_TRUSTED_PROXY_CIDRS: '127.0.0.1,0.0.0.0/0' })
+    expect(warnings.join()).toContain('every client may claim any address')
+  })
+})
+
 describe('a password policy that nobody could meet is refused', () => {
   test.each([
     ['too long', { SVCD_MIN_PASSWORD_LENGTH: '73' }, 'ask for 73, but no password may exceed 72 bytes'],

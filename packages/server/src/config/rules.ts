@@ -17,6 +17,8 @@ export interface Rule {
 /** Longest path a socket address holds on every system we run on, in bytes. */
 const SOCKET_PATH_BYTES = 104
 
+const TOKEN_HOURS = 87_600
+
 /** What the password hash takes. */
 const PASSWORD_BYTES = 72
 
@@ -115,6 +117,28 @@ export const rules: readonly Rule[] = [
       return {
         problem: `and the required characters ask for ${characters}, but no password may exceed ${PASSWORD_BYTES} bytes`,
       }
+    },
+  },
+  {
+    about: ['SVCD_LOGIN_LOCKOUT_FAILURES', 'SVCD_LOGIN_LOCKOUT_WINDOW', 'SVCD_LOGIN_LOCKOUT_DURATION'],
+    check({ auth: { lockoutFailures, lockoutWindowSeconds, lockoutDurationSeconds } }) {
+      if (lockoutFailures === 0 || (lockoutWindowSeconds > 0 && lockoutDurationSeconds > 0)) return undefined
+      return { problem: 'must be 0 to turn the lockout off: with a window or a duration of 0 it would never lock' }
+    },
+  },
+  {
+    about: ['SVCD_ACCESS_TOKEN_HOURS'],
+    check({ sessions }) {
+      if (sessions.accessTokenHours <= TOKEN_HOURS) return undefined
+      return { problem: `must be at most ${TOKEN_HOURS}, which is ten years` }
+    },
+  },
+  {
+    about: ['SVCD_TRUSTED_PROXY_CIDRS'],
+    check({ network }) {
+      const everybody = network.trustedProxyCidrs.find((cidr) => cidr.endsWith('/0'))
+      if (everybody === undefined) return undefined
+      return { warning: `SVCD_TRUSTED_PROXY_CIDRS holds ${everybody}: every client may claim any address` }
     },
   },
   {

@@ -24,6 +24,7 @@ export class SettingsHolder {
   readonly #load: () => Promise<LoadedSettings>
   readonly #logger: Logger
   readonly #listeners = new Set<ChangeListener>()
+  readonly #checks = new Set<(settings: Settings) => Promise<void>>()
   #settings: Settings
   #lastReload: Promise<unknown> = Promise.resolve()
 
@@ -43,7 +44,12 @@ export class SettingsHolder {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Reads the same sources again. Throws `ConfigError`, and changes nothing, when they are not valid. One at a time. */
+  /** Asked before a reload takes effect; what it throws refuses the reload. For rules that need more than the settings. */
+  addCheck(check: (settings: Settings) => Promise<void>): void {
+    this.#checks.add(check)
+  }
+
+  /** Reads the same sources again. Throws, and changes nothing, when they are not valid. One at a time. */
   reload(): Promise<ReloadResult> {
     const next = this.#lastReload.then(() => this.#reload())
     this.#lastReload = next.catch(() => undefined)
@@ -59,6 +65,7 @@ export class SettingsHolder {
     const wanted = valuesByRow(loaded.settings)
     const settings = buildSettings((row) => (waiting.has(row) ? running : wanted).get(row))
     refuseUnsafeMixture(settings, loaded)
+    for (const check of this.#checks) await check(settings)
 
     this.#settings = settings
     this.#announce(changed)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -113,4 +114,24 @@ test('a request that outlasts the grace time is ended', async () => {
   await advancing(clock, closed)
   await expect(stuck).rejects.toThrow()
   expect(log.records[0]?.message).toContain('grace time')
+})
+
+test('a client that resets its connection cannot pass for the private socket', async () => {
+  const peers: (string | undefined)[] = []
+  const handler: RequestListener = (request, response) => {
+    peers.push(request.socket.remoteAddress)
+    response.end()
+  }
+  const listener = new Listener({ handler, clock: systemClock, log: new MemoryLog() })
+  await listener.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(() => listener.close(0))
+  for (let round = 0; round < 100; round++) {
+    const socket = connect(listener.port ?? 0, '127.0.0.1').on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+  }
+  await rawRequest({ port: listener.port ?? 0, method: 'GET', path: '/' }) // by now the others have been read
+  expect(new Set(peers)).toEqual(new Set(['127.0.0.1']))
 })

@@ -1,6 +1,6 @@
 import { chmod, lstat, rm } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 
@@ -50,6 +50,7 @@ export class Listener {
   /** Resolves once the address is ours. `ending` gives up waiting for one that is in use. */
   async listen(address: Address, ending?: AbortSignal): Promise<void> {
     if ('socketPath' in address) await clearStaleSocket(address)
+    else this.#server.on('connection', noteOrRefusePeer)
     const untilMs = this.#clock.nowMs() + RETRY_FOR_MS
     for (let waiting = false; ; waiting = true) {
       const failure = await this.#tryListen(address)
@@ -118,6 +119,14 @@ export class Listener {
   #endIfDone(): void {
     if (this.#answering.size === 0) this.#server.closeAllConnections()
   }
+}
+
+/**
+ * Only a connection of the private socket has no peer address, and it is trusted for that. A client that resets its
+ * connection at once would look the same when its request is read, so the address is noted (Node keeps it) or missed now.
+ */
+function noteOrRefusePeer(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
 }
 
 const inWords = (address: Address): string =>

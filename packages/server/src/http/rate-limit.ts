@@ -1,4 +1,6 @@
+import { clientKey } from '../kernel/client-key.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { dropOldest } from '../kernel/drop-oldest.ts'
 
 const WINDOW_MS = 60_000
 /** So many clients are remembered; beyond it the oldest window is forgotten, which only ever favours a client. */
@@ -36,24 +38,7 @@ export class RateLimiter {
 
   #open(key: string, nowMs: number): void {
     this.#windows.delete(key) // a reopened window moves to the young end
-    if (this.#windows.size >= MAX_CLIENTS) {
-      const oldest = this.#windows.keys().next()
-      if (!oldest.done) this.#windows.delete(oldest.value)
-    }
     this.#windows.set(key, { startedMs: nowMs, count: 1 })
+    dropOldest(this.#windows, MAX_CLIENTS)
   }
-}
-
-/** One household has a whole /64 of IPv6 addresses: count them as one client. */
-function clientKey(address: string): string {
-  if (!address.includes(':')) return address
-  const [head = '', tail = ''] = address.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === '' ? [] : tail.split(':')
-  const gap = address.includes('::') ? 8 - left.length - right.length : 0
-  const groups = [...left, ...Array.from({ length: gap }, () => '0'), ...right]
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
 }

@@ -7,7 +7,7 @@ import type { EdgeSettings } from './edge-settings.ts'
 import { externalUrl, hostName, isLoopbackName } from './hosting-address.ts'
 
 /** Whoever adds one of these speaks for somebody else. */
-const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
+const PROXY_HEADER = /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/
 
 const BEARER = 'bearer '
 
@@ -128,15 +128,16 @@ export class HttpRequestFacts implements RequestFacts {
   }
 
   /**
-   * Whether somebody on this machine asks for themselves: with no trace of a proxy, through the private socket, or from
-   * a loopback address under a loopback name (a page elsewhere can point its own name at us).
+   * Whether somebody on this machine asks for themselves: with no trace of a proxy, under a loopback name (a page
+   * elsewhere can point its own name at us), through the private socket or from a loopback address.
    */
   get isFromThisMachine(): boolean {
     const { headers, socket } = this.#request
-    if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false
+    if (Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return false
+    if (!isLoopbackName(hostName(headers.host ?? ''))) return false
     if (this.#peer === undefined) return !socket.destroyed
     const peer = plainAddress(this.#peer)
-    return peer !== undefined && isLoopback(peer) && isLoopbackName(hostName(headers.host ?? ''))
+    return peer !== undefined && isLoopback(peer)
   }
 
   get #proxySpeaks(): boolean {

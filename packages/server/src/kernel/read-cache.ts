@@ -1,3 +1,5 @@
+import { dropOldest } from './drop-oldest.ts'
+
 /** Answers from memory what the database was asked before. Bounded, and never older than the last `forget`. */
 export class ReadCache<V> {
   readonly #load: (key: string) => Promise<V | undefined>
@@ -46,8 +48,6 @@ export class ReadCache<V> {
 
   #keep(key: string, value: V): void {
     this.#values.set(key, value)
-    if (this.#values.size <= this.#capacity) return
-    const [oldest] = this.#values.keys()
-    if (oldest !== undefined) this.#values.delete(oldest)
+    dropOldest(this.#values, this.#capacity)
   }
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { field } from '../testing/start-accounts.ts'
 import { scratchFolder, startDaemon } from '../testing/start-daemon.ts'
+import { rawRequest } from '../testing/start-http.ts'
 
 // What only the real process shows: its files, its defaults, and what is left after it was killed.
 
@@ -57,6 +58,17 @@ test('a secret of the operator is used instead, and a reload with another one en
   await expect.poll(async () => (await me(server, token)).status).toBe(401)
 })
 
+test('a reload to a mode in which no administrator could sign in is refused', async () => {
+  const folder = await scratchFolder()
+  const server = await startDaemon(folder)
+  await writeFile(join(folder, 'config/svcd.yaml'), 'auth_modes: password\n')
+  server.daemon.kill('SIGHUP')
+  await expect
+    .poll(() => server.daemon.stderr)
+    .toContain('SVCD_AUTH_MODES is password, and no administrator has a password')
+  expect((await server.request('POST', '/api/v1/auth/local')).status).toBe(200)
+})
+
 test('passwords are kept as 600,000 rounds of PBKDF2 with SHA-512, and in no other form', async () => {
   const folder = await scratchFolder()
   await startDaemon(folder, env)
@@ -66,4 +78,16 @@ test('passwords are kept as 600,000 rounds of PBKDF2 with SHA-512, and in no oth
   expect(row?.password_hash).toMatch(/^pbkdf2-sha512\$600000\$[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{88}$/)
   const bytes = await readFile(join(folder, 'data/svc.db'))
   expect(bytes.includes(admin.password)).toBe(false)
+})
+
+test('on the private socket the machine itself signs in locally, and nobody a proxy speaks for', async () => {
+  const folder = await scratchFolder()
+  await startDaemon(folder)
+  const local = (headers: Record<string, string>) =>
+    rawRequest({ socketPath: join(folder, 'state/svcd.sock'), method: 'POST', path: '/api/v1/auth/local', headers })
+  expect((await local({ host: 'localhost' })).status).toBe(200)
+  for (const header of ['x-forwarded-for', 'x-forwarded-port', 'x-real-ip', 'cf-connecting-ip', 'via']) {
+    expect((await local({ host: 'localhost', [header]: '203.0.113.7' })).status, header).toBe(403)
+  }
+  expect((await local({ host: 'svc.example.com' })).status).toBe(403)
 })

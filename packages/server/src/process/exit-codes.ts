@@ -2,6 +2,7 @@ import { ConfigError } from '../config/config-error.ts'
 import { SeedRefused } from '../features/seeding/seed.ts'
 import { ListenError } from '../http/listener.ts'
 import { LogFileError } from '../logging/log-file.ts'
+import { DatabaseInUse } from '../storage/database-in-use.ts'
 import { BackupFailed, StorageUnavailable } from '../storage/storage.ts'
 import { DataDirectoryInUse, DirectoryUnusable } from './directories.ts'
 
@@ -17,7 +18,7 @@ export const exitCodes = {
 
 export const exitCodeMeanings: Readonly<Record<(typeof exitCodes)[keyof typeof exitCodes], string>> = {
   0: 'stopped as asked',
-  1: 'another server holds the data directory or the address, or a second signal forced the end',
+  1: 'another server holds the data directory, the database or the address, or a second signal forced the end',
   2: 'the command line was not understood',
   3: 'the database or a directory cannot be used at the moment',
   70: 'an unexpected fault; the log has the details',
@@ -33,7 +34,9 @@ export function startFailure(error: unknown): { code: number; message: string } 
     const code = error.retryable ? exitCodes.conflict : exitCodes.configuration
     return { code, message: `${error.message}; ${error.retryable ? 'stop it, or change' : 'check'} ${error.settings}` }
   }
-  if (error instanceof DataDirectoryInUse) return { code: exitCodes.conflict, message: error.message }
+  if (error instanceof DataDirectoryInUse || error instanceof DatabaseInUse) {
+    return { code: exitCodes.conflict, message: error.message }
+  }
   if (error instanceof StorageUnavailable || error instanceof BackupFailed || error instanceof DirectoryUnusable) {
     return { code: exitCodes.unavailable, message: error.message }
   }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type App, createApp } from '../app.ts'
-import { ConfigError } from '../config/config-error.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { SettingsHolder } from '../config/settings-holder.ts'
@@ -91,7 +90,7 @@ async function start(
   const lock = await DataDirectoryLock.acquire(dataDir, join(stateDir, `svc-${instance}.pid`))
   undo.defer(() => lock.release())
   const lost = Promise.withResolvers<Error>()
-  const storage = await openStorage(settings, { clock: systemClock, log, onLost: lost.resolve })
+  const storage = await openStorage(settings, { clock: systemClock, log, onLost: lost.resolve, ending })
   undo.defer(() => storage.close())
   let build = await readBuild(settings.directories.versionFile, log)
   holder.onChange(async ({ directories }) => {
@@ -110,6 +109,7 @@ async function start(
   const app = await createApp(() => holder.current(), ports)
   undo.defer(() => app.stop())
   await app.start()
+  holder.addCheck(app.checkSettings)
   giveBackMemory()
   const listeners = await listen(app, holder, { log, ending })
   undo.defer(async () => {
@@ -184,7 +184,8 @@ function daemon(parts: {
       await app.audit.recordOwn({ ...own, event: 'app.reload', detail: { source: 'SIGHUP', changed } })
     } catch (error) {
       const denied = 'not reloaded, the last good configuration stays in effect'
-      if (error instanceof ConfigError) log.error(`${denied}. ${error.message.replaceAll(/\n\s*/g, ' ')}`)
+      const failure = startFailure(error)
+      if (failure) log.error(`${denied}. ${failure.message.replaceAll(/\n\s*/g, ' ')}`)
       else log.error(denied, { error })
     }
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { MemoryLog } from '../testing/memory-log.ts'
 import { storageKinds, useDatabases } from '../testing/storages.ts'
 import { whenCommitted, whenOver } from './aftermath.ts'
 
@@ -16,6 +17,24 @@ for (const kind of storageKinds) {
       })
       order.push('caller')
       expect(order).toEqual(['work', 'over', 'committed', 'caller'])
+    })
+
+    test('memory forgets before anybody is told, and one that fails keeps no other from its turn', async () => {
+      const logger = new MemoryLog()
+      const storage = await (await databases.create()).open({ logger })
+      const order: string[] = []
+      const fail = () => {
+        throw new Error('cannot follow')
+      }
+      const answer = await storage.transaction(async (tx) => {
+        whenCommitted(tx, fail)
+        whenCommitted(tx, () => order.push('told'))
+        whenOver(tx, fail)
+        whenOver(tx, () => order.push('forgotten'))
+        return 'done'
+      })
+      expect([answer, order]).toEqual(['done', ['forgotten', 'told']])
+      expect(logger.records.filter(({ level }) => level === 'ERROR')).toHaveLength(2)
     })
 
     test('after a rollback memory forgets and nobody is told', async () => {

@@ -8,6 +8,9 @@ export const ADMIN = { email: 'root@example.com', password: 'correct horse batte
 /** What everybody made by `person` signs in with. */
 export const PASSWORD = 'a perfectly good password'
 
+/** Far more than it takes until a call has looked around, hashed a password, and waits for its turn to write. */
+const ROUND_TRIPS = 15
+
 export interface AccountsOptions {
   /** Further settings, by their variables. */
   readonly env?: Record<string, string>
@@ -16,6 +19,8 @@ export interface AccountsOptions {
   readonly clock?: FakeClock
   /** See `ServerOptions`. */
   readonly folder?: string
+  /** See `ServerOptions`. */
+  readonly passwordIterations?: number
   /** With a real mail server: one of its own, or the one of the file; see `useMailServer`. */
   readonly mail?: boolean | TestMailServer
 }
@@ -105,8 +110,26 @@ export async function startAccounts(options: AccountsOptions = {}) {
     return row.id
   }
 
+  /**
+   * Makes the calls one after the other, each as far as it comes without writing; then they write, in that order. So
+   * each has found everything in order before the first of them has changed anything.
+   */
+  async function writeInOrder(calls: readonly (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
+    const hold = Promise.withResolvers<void>()
+    const holding = server.storage.transaction(() => hold.promise)
+    const answers: Promise<TestResponse>[] = []
+    for (const call of calls) {
+      answers.push(call())
+      for (let trip = 0; trip < ROUND_TRIPS; trip++) await succeed(stranger.get('/version'))
+    }
+    hold.resolve()
+    await holding
+    return Promise.all(answers)
+  }
+
   return {
     ...server,
+    writeInOrder,
     admin,
     stranger,
     as,

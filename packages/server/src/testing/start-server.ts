@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly clock?: FakeClock
   /** Where settings, secrets and SQLite are kept; a folder of its own, removed at the end, unless given. */
   readonly folder?: string
+  /** How often a password is hashed. More than usual where a test needs hashes that take their time. */
+  readonly passwordIterations?: number
 }
 
 /** Enough to be a hash, few enough for tests that sign in all the time. */
@@ -43,7 +45,7 @@ export async function startServer(env: Record<string, string> = {}, options: Ser
     log,
     instanceId: '9d2c8f54-0c44-4f0e-9a3c-0a6d5f3b7a11',
     signingSecret: 'only-for-tests-only-for-tests-only-for-tests',
-    passwordIterations: PASSWORD_ITERATIONS,
+    passwordIterations: options.passwordIterations ?? PASSWORD_ITERATIONS,
     build: () => ({ version: '1.2.3', commit: 'abc1234', built_at: '2026-01-01T00:00:00Z' }),
     webDir: join(folder, 'no-web-ui'),
     checkReplies: true,

@@ -11,8 +11,8 @@ interface Ranked {
 }
 
 /**
- * Refuses to let somebody who is no administrator manage what may administer more than they may themselves: the right
- * to manage users, or groups, would otherwise be the right to everything. Reads through `queries`, so that it can be
+ * Refuses to let somebody who is no administrator manage what may do more than they may themselves: the right to manage
+ * users, or groups, would otherwise be the right to everything. Reads through `queries`, so that it can be
  * asked inside the transaction of the change.
  */
 export async function requireRank(
@@ -21,8 +21,8 @@ export async function requireRank(
   manager: Ranked,
   queries: Kysely<Database>,
 ): Promise<void> {
-  if (isAdmin(manager) || !(await access.administersMore(subject(managed), subject(manager), queries))) return
-  throw new AppError('permission_denied', 'Only administrators can change who may administer more than you')
+  if (isAdmin(manager) || !(await access.outranks(subject(managed), subject(manager), queries))) return
+  throw new AppError('permission_denied', 'Only administrators can change who may do more than you')
 }
 
 const subject = ({ userId, groups }: Ranked) => ({ userId, groupIds: new Set(groups.map(({ id }) => id)) })

@@ -14,8 +14,9 @@ type Tx = Transaction<Database>
 
 const NODES_KEPT = 10_000
 
-/** What only some people may do for all the others. */
-const ADMINISTRATIVE = permissions.filter((permission) => permission === '*' || permission.startsWith('manage-'))
+/** What everybody may do unless an operator says otherwise; to lack one of these makes nobody less. */
+const COMMON: readonly Permission[] = ['view', 'create-workspace', 'search-users', 'view-images']
+const UNCOMMON = permissions.filter((permission) => !COMMON.includes(permission))
 
 /** Who may do what to which resource. Decides from memory; the database is asked once for each node. */
 export class AccessControl {
@@ -45,18 +46,23 @@ export class AccessControl {
     return permissionsOn(subject, resource, await this.#entriesFor(resource))
   }
 
-  /** Whether `one` may administer something of the server that `other` may not. Reads past the memory. */
-  async administersMore(one: Subject, other: Subject, queries: Kysely<Database>): Promise<boolean> {
+  /** Whether `one` may do something, to the server or to all workspaces, that `other` may not. Reads past the memory. */
+  async outranks(one: Subject, other: Subject, queries: Kysely<Database>): Promise<boolean> {
     const entries = new Map<ResourcePath, readonly AclEntry[]>()
     for (const node of staticResources) entries.set(node, await this.#store.entriesOn(queries, node))
     const entriesOn: EntriesOn = (node) => entries.get(node) ?? []
     return staticResources.some((resource) =>
-      ADMINISTRATIVE.some(
+      UNCOMMON.some(
         (permission) =>
           decide(one, permission, resource, entriesOn).allowed &&
           !decide(other, permission, resource, entriesOn).allowed,
       ),
     )
+  }
+
+  /** Whether an entry keeps the members of a group from something. */
+  deniesTo(groupId: string, queries: Kysely<Database>): Promise<boolean> {
+    return this.#store.deniesTo(queries, groupId)
   }
 
   async entriesOn(resource: ResourcePath): Promise<readonly AclEntry[]> {

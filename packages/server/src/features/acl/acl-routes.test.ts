@@ -394,3 +394,19 @@ test('entries that went with their user or group leave the others in their order
   expect(lines(left)).toEqual([`Allow ${admin.email} view`, 'Deny Everyone *'])
   expect(left.map(({ position }) => position)).toEqual([0, 1])
 })
+
+test('no two rewrites together take the tree from the administrators', async () => {
+  await using server = await startAccounts()
+  const { admin } = server
+  const admins = await server.groupId('admins')
+  const root = (await succeed(admin.get('/acl/resource?resource=/'))).json as object[]
+  const everything = { action: 1, principal_type: 2, permission: '*', group_id: admins }
+  await succeed(admin.put('/acl/resource?resource=/', [everything, ...root]))
+  await succeed(admin.put('/acl/resource?resource=/acl', []))
+  const answer = await admin.put('/acl/resource?resource=/', root)
+  expect([answer.status, answer.json]).toMatchObject([
+    400,
+    { detail: 'The group admins must keep manage-acls on /acl' },
+  ])
+  expect((await admin.get('/acl/tree')).status).toBe(200)
+})

@@ -11,8 +11,8 @@ const needs = { permission: 'manage-acls', on: '/acl' } as const
 const params = z.object({ id: z.string() })
 const OnResource = z.object({ resource: z.string() })
 
-/** The longest list, written with room to spare by a client that sends back all it has read. */
-const LIST_LIMIT_BYTES = 512 * 1024
+/** The longest list, as a client writes it that sends back all it has read. It is parsed before anybody is known. */
+const LIST_LIMIT_BYTES = 192 * 1024
 
 export const aclRoutes = (acl: AclService, ownPermissions: OwnPermissions): Route[] => [
   route({

@@ -90,7 +90,7 @@ for (const kind of storageKinds) {
       expect(await access.allows(owner, 'terminal', '/workspaces/w')).toBe(true)
       await expect(replace('/workspaces/x', [ownerRow(owners)])).rejects.toThrow()
       await expect(replace('/', [])).rejects.toThrow('/ must keep')
-      await expect(replace('/acl', [])).rejects.toThrow('/acl must keep')
+      await expect(replace('/acl', [])).rejects.toThrow('must keep manage-acls on /acl')
       expect(announced).toEqual(['/workspaces/w'])
       await replace('/workspaces/w', [])
       expect(await access.allows(owner, 'terminal', '/workspaces/w')).toBe(false)

@@ -69,6 +69,11 @@ export class AclStore {
     return rows
   }
 
+  async deniesTo(queries: Queries, groupId: string): Promise<boolean> {
+    const query = queries.selectFrom('acl_entries').select('resource').where('group_id', '=', groupId)
+    return (await query.where('action', '=', 'deny').limit(1).execute()).length > 0
+  }
+
   async isEmpty(queries: Queries): Promise<boolean> {
     return (await queries.selectFrom('acl_entries').select('resource').limit(1).execute()).length === 0
   }
@@ -89,9 +94,10 @@ function fromRow(row: Row): AclEntry[] {
 }
 
 function principalOf({ principal_kind: kind, user_id, group_id }: Row): Principal {
-  if (kind === 'user' && user_id !== null) return { kind, id: user_id }
-  if (kind === 'group' && group_id !== null) return { kind, id: group_id }
-  return kind === 'authenticated' ? { kind } : { kind: 'everyone' }
+  if (kind === 'everyone' || kind === 'authenticated') return { kind }
+  const id = kind === 'user' ? user_id : group_id
+  if (id === null) throw new Error('an access-control entry names nobody') // the database refuses such a row
+  return { kind, id }
 }
 
 const systemName = ({ kind }: Principal): string => (kind === 'authenticated' ? 'Authenticated' : 'Everyone')

@@ -222,7 +222,7 @@ const ownAccountRoutes = ({ own }: AuthParts): Route[] => [
     needs: 'signed in',
     body: shapes.ChangeEmailRequest,
     reply: shapes.ChangeEmailReply,
-    refusals: [...PASSWORD_REFUSALS, 'bad_request', 'permission_denied', 'mail_failed'],
+    refusals: [...PASSWORD_REFUSALS, 'bad_request', 'permission_denied', 'rate_limited', 'conflict', 'mail_failed'],
     handle: async ({ caller, body, request }) => {
       await own.changeEmail(caller, body, request)
       return { status: 'updated' as const, needs_verification: true as const }
@@ -236,7 +236,7 @@ const ownAccountRoutes = ({ own }: AuthParts): Route[] => [
     needs: 'signed in',
     body: shapes.ChangeHandleRequest,
     reply: shapes.ChangeHandleReply,
-    refusals: [...PASSWORD_REFUSALS, 'bad_request', 'permission_denied'],
+    refusals: [...PASSWORD_REFUSALS, 'bad_request', 'permission_denied', 'conflict'],
     handle: async ({ caller, body, request }) => ({
       status: 'updated' as const,
       handle: await own.changeHandle(caller, body, request),

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { dropOldest } from '../../kernel/drop-oldest.ts'
 
 const COOLDOWN_MS = 60_000
 const MAX_KEYS = 10_000
@@ -27,7 +28,7 @@ export class Cooldown {
       throw new AppError('rate_limited', 'Please wait before requesting another email', { retryAfterSeconds })
     }
     this.#begun.set(digest, nowMs)
-    if (this.#begun.size > MAX_KEYS) this.#dropOldest()
+    dropOldest(this.#begun, MAX_KEYS)
     return () => this.#begun.delete(digest)
   }
 
@@ -37,10 +38,5 @@ export class Cooldown {
       if (begunMs <= nowMs && nowMs - begunMs < COOLDOWN_MS) break
       this.#begun.delete(digest)
     }
-  }
-
-  #dropOldest(): void {
-    const [oldest] = this.#begun.keys()
-    if (oldest !== undefined) this.#begun.delete(oldest)
   }
 }

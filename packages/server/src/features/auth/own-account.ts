@@ -13,6 +13,7 @@ import type { AuditLog } from '../audit/audit-log.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import type { PasswordGate } from '../lockout/password-gate.ts'
 import type { Passwords } from '../passwords/passwords.ts'
+import type { Cooldown } from './cooldown.ts'
 import type { Links } from './links.ts'
 import { sendLetter } from './send-letter.ts'
 
@@ -24,6 +25,8 @@ interface OwnAccountParts {
   readonly lockout: Lockout
   readonly links: Links
   readonly mail: Mail
+  /** So that nobody can have letter after letter sent to a stranger. */
+  readonly cooldown: Cooldown
   readonly background: Background
   readonly audit: AuditLog
 }
@@ -43,7 +46,8 @@ export class OwnAccount {
     const wrong = 'Current password is incorrect'
     const account = await this.#confirm(caller, current, request, { path: 'change-password', wrong })
     const hasPassword = account.passwordHash !== null
-    const rules = { anyAge: account.mustChangePassword, ...(hasPassword ? { current } : {}) }
+    const client = request.clientAddress
+    const rules = { anyAge: account.mustChangePassword, client, ...(hasPassword ? { current } : {}) }
     const hash = await passwords.hashNext(account, next, rules)
     await storage.transaction(async (tx) => {
       const origin = { actor: caller, request }
@@ -53,13 +57,17 @@ export class OwnAccount {
   }
 
   async changeEmail(caller: Caller, input: ChangeEmailRequest, request: RequestFacts): Promise<void> {
-    const { storage, accounts, links, mail, background, audit, lockout } = this.#parts
+    const { storage, accounts, links, mail, cooldown, background, audit, lockout } = this.#parts
     const account = await this.#confirm(caller, input.password, request, { path: 'change-email' })
     const email = requireEmail(input.email)
     if (await accounts.findByEmail(email)) throw emailInUse()
+    const takeBack = cooldown.begin(email)
     const renamed = { id: account.id, email, addressChanges: account.addressChanges + 1 }
     const link = await links.toVerify(renamed, request.externalUrl)
-    await sendLetter(mail, email, { kind: 'verify', ...link })
+    await sendLetter(mail, email, { kind: 'verify', ...link }).catch((error: unknown) => {
+      takeBack()
+      throw error
+    })
     await storage.transaction(async (tx) => {
       if (await accounts.findByEmail(email, tx)) throw emailInUse()
       const present = await requireUnchanged(accounts, tx, account)

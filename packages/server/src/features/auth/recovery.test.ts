@@ -85,6 +85,7 @@ describe('forgetting a password', () => {
     server.clock.advance(60_000)
     expect((await forgot(server, 'ann@example.com')).status).toBe(200)
     expect((await reset(server, token)).status).toBe(403)
+    await server.app.stop() // what was to be sent has been sent
     expect(await server.mail.messages()).toHaveLength(1)
   })
 })
@@ -109,6 +110,14 @@ describe('a reset link', () => {
         await succeed(
           ann.post('/auth/change-password', { current_password: PASSWORD, new_password: 'changed it myself' }),
         )
+      },
+    ],
+    [
+      'a change of the address and back',
+      async (server: AccountsServer) => {
+        const ann = await server.signIn('ann@example.com', PASSWORD)
+        await succeed(ann.post('/auth/change-email', { email: 'elsewhere@example.com', password: PASSWORD }))
+        await succeed(ann.post('/auth/change-email', { email: 'ann@example.com', password: PASSWORD }))
       },
     ],
     [

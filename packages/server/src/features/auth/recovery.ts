@@ -54,7 +54,8 @@ export class Recovery {
     requirePasswords(this.#parts.settings())
     const link = await links.read('reset', token)
     const account = requireFor(link, await accounts.find(link.sub))
-    const hash = await passwords.hashNext(account, password, { anyAge: account.mustChangePassword })
+    const rules = { anyAge: account.mustChangePassword, client: request.clientAddress }
+    const hash = await passwords.hashNext(account, password, rules)
     return storage.transaction(async (tx) => {
       requireFor(link, await accounts.find(link.sub, tx))
       const origin = { actor: { userId: account.id, email: account.email }, request }
@@ -70,11 +71,15 @@ export class Recovery {
     const { accounts, links, mail } = this.#parts
     if (!takesPasswords(this.#parts.settings())) return
     const account = await accounts.findByEmail(email)
+    // For everybody, so that the work left behind tells as little as the answer.
+    const link = await links.toReset(account ?? NOBODY, externalUrl)
     // Only accounts whose password is kept here; one that has none yet gets its first.
     if (!account || account.disabled || account.provider !== 'local') return
-    await mail.send(account.email, { kind: 'reset', ...(await links.toReset(account, externalUrl)) })
+    await mail.send(account.email, { kind: 'reset', ...link })
   }
 }
+
+const NOBODY = { id: '', email: '', addressChanges: 0, passwordHash: null }
 
 function requireFor(link: Verified, account: Account | undefined): Account {
   if (!account || !isForAddress(link, account) || !isForPassword(link, account.passwordHash)) {

@@ -36,6 +36,8 @@ interface RegistrationParts {
 /** Creating one's own account, and proving that its address is one's own. */
 export class Registration {
   readonly #parts: RegistrationParts
+  /** Addresses whose letter is on its way. */
+  readonly #registering = new Set<string>()
 
   constructor(parts: RegistrationParts) {
     this.#parts = parts
@@ -43,20 +45,29 @@ export class Registration {
 
   /** Signs in at once in test mode; everybody else has to open the mail first. */
   async register(input: RegisterRequest, request: RequestFacts): Promise<SignedIn | { email: string }> {
-    const { storage, accounts, sessions, passwords, links, mail, audit } = this.#parts
+    const { accounts, passwords } = this.#parts
     const settings = this.#parts.settings()
     requirePasswords(settings, 'Password registration is disabled')
     if (settings.disableRegistration) throw new AppError('not_offered', 'Registration is disabled')
     const email = requireEmail(input.email)
-    const passwordHash = await passwords.hashFirst(input.password)
-    if (await accounts.findByEmail(email)) throw registrationFailed()
+    const passwordHash = await passwords.hashFirst(input.password, request.clientAddress)
+    if (this.#registering.has(email)) throw registrationFailed()
+    this.#registering.add(email) // or everybody who asks at the same moment would have a letter sent to it
+    try {
+      if (await accounts.findByEmail(email)) throw registrationFailed()
+      return await this.#create(email, passwordHash, request)
+    } finally {
+      this.#registering.delete(email)
+    }
+  }
+
+  async #create(email: string, passwordHash: string, request: RequestFacts): Promise<SignedIn | { email: string }> {
+    const { storage, accounts, sessions, links, mail, audit } = this.#parts
     const id = randomUUID()
-    const verified = settings.testMode
+    const verified = this.#parts.settings().testMode
     if (!verified) {
-      await sendLetter(mail, email, {
-        kind: 'verify',
-        ...(await links.toVerify({ id, email, addressChanges: 0 }, request.externalUrl)),
-      })
+      const link = await links.toVerify({ id, email, addressChanges: 0 }, request.externalUrl)
+      await sendLetter(mail, email, { kind: 'verify', ...link })
     }
     return storage.transaction(async (tx) => {
       if (await accounts.findByEmail(email, tx)) throw registrationFailed()

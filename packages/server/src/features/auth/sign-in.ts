@@ -53,7 +53,8 @@ export class SignIn {
     const { identifier, current_password: current, new_password: next } = input
     const account = await this.#passGate(identifier, current, request, 'change-expired-password')
     if (!this.#isPasswordExpired(account)) throw new AppError('bad_request', 'The password has not expired')
-    const hash = await passwords.hashNext(account, next, { anyAge: account.mustChangePassword })
+    const rules = { anyAge: account.mustChangePassword, client: request.clientAddress }
+    const hash = await passwords.hashNext(account, next, rules)
     const origin = { actor: { userId: account.id, email: account.email }, request }
     return storage.transaction(async (tx) => {
       await lockout.clear(tx, lockoutKey({ account, identifier }))

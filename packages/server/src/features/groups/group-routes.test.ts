@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { systemAgent } from '@svc/protocol/system-agent'
 import { describe, expect, test } from 'vitest'
-import { type AccountsServer, ADMIN, field, startAccounts, succeed } from '../../testing/start-accounts.ts'
+import { type AccountsServer, ADMIN, field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 import { storageKinds, useDatabases } from '../../testing/storages.ts'
 
 const ROLE_NAME = 'owners-c2a1d0aa-6a1c-4f7e-9d55-000000000001'
@@ -245,8 +245,58 @@ test('who manages groups cannot join one that may do more than they may', async 
 
   expect((await clerk.post(`/groups/${admins}/members`, { user_id: clerk.id })).status).toBe(403)
   expect((await clerk.delete(`/groups/${admins}/members/${admin.id}`)).status).toBe(403)
+  const owners = await server.storage.transaction((tx) => server.app.groups.createRoleGroup(tx, 'owners', randomUUID()))
+  expect((await clerk.post(`/groups/${owners.id}/members`, { user_id: clerk.id })).status).toBe(403)
+  await succeed(admin.post(`/groups/${owners.id}/members`, { user_id: ann.id }))
   await succeed(clerk.post(`/groups/${clerks}/members`, { user_id: ann.id }))
   const book = field(await succeed(clerk.post('/groups', { name: 'book club' })), 'id')
   await succeed(clerk.post(`/groups/${book}/members`, { user_id: ann.id }))
   await succeed(clerk.delete(`/groups/${book}`))
 })
+
+/** Somebody who may manage groups and nothing else, by an entry ahead of all others. */
+async function clerkOf(server: AccountsServer): Promise<Person> {
+  const { admin } = server
+  const clerks = field(await succeed(admin.post('/groups', { name: 'clerks' })), 'id')
+  const entries = (await succeed(admin.get('/acl/resource?resource=/groups'))).json as object[]
+  const allow = { action: 1, principal_type: 2, permission: 'manage-groups', group_id: clerks }
+  await succeed(admin.put('/acl/resource?resource=/groups', [allow, ...entries]))
+  return server.person('clerk', { groups: ['clerks'] })
+}
+
+test('nor one that may do more in all workspaces', async () => {
+  await using server = await startAccounts()
+  const clerk = await clerkOf(server)
+  const operators = field(await succeed(server.admin.post('/groups', { name: 'operators' })), 'id')
+  const entries = (await succeed(server.admin.get('/acl/resource?resource=/workspaces'))).json as object[]
+  const allow = { action: 1, principal_type: 2, permission: 'terminal', group_id: operators }
+  await succeed(server.admin.put('/acl/resource?resource=/workspaces', [allow, ...entries]))
+  expect((await clerk.post(`/groups/${operators}/members`, { user_id: clerk.id })).status).toBe(403)
+})
+
+test('nor leave one that keeps them from something, nor touch the group of everybody', async () => {
+  await using server = await startAccounts()
+  const clerk = await clerkOf(server)
+  const interns = field(await succeed(server.admin.post('/groups', { name: 'interns' })), 'id')
+  await succeed(server.admin.post(`/groups/${interns}/members`, { user_id: clerk.id }))
+  const entries = (await succeed(server.admin.get('/acl/resource?resource=/workspaces'))).json as object[]
+  const deny = { action: 0, principal_type: 2, permission: 'create-workspace', group_id: interns }
+  await succeed(server.admin.put('/acl/resource?resource=/workspaces', [deny, ...entries]))
+  const members = await server.groupId('members')
+  const attempts = [
+    clerk.delete(`/groups/${interns}/members/${clerk.id}`),
+    clerk.delete(`/groups/${interns}`),
+    clerk.patch(`/groups/${interns}`, { name: 'others' }),
+    clerk.patch(`/groups/${members}`, { name: 'others' }),
+    clerk.delete(`/groups/${members}`),
+  ]
+  for (const attempt of attempts) expect((await attempt).status).toBe(403)
+})
+
+test.each(['Admins', 'ＡＤＭＩＮＳ', 'MEMBERS'])(
+  'no group is named %s, which looks like a built-in one',
+  async (name) => {
+    await using server = await startAccounts()
+    expect((await server.admin.post('/groups', { name })).status).toBe(400)
+  },
+)

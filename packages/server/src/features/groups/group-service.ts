@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Caller } from '../../kernel/route.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { isAdmin } from '../accounts/account.ts'
+import { isAdmin, MEMBERS } from '../accounts/account.ts'
 import { type Accounts, requireHuman } from '../accounts/accounts.ts'
 import { requireRank } from '../accounts/rank.ts'
 import type { AccessControl } from '../acl/access-control.ts'
@@ -74,6 +74,7 @@ export class GroupService {
       }
       if (name !== group.name) {
         requireRenamable(group, name)
+        await this.#requireRank(tx, origin, group)
         await this.#requireFree(tx, name)
         await this.#noteMembers(tx, id)
       }
@@ -163,16 +164,17 @@ export class GroupService {
   }
 
   /**
-   * Nobody puts themselves into a group that may administer more than they may. Who has which role in a workspace is for
-   * its sharing to say, and for administrators.
+   * Nobody puts themselves into a group that may do more than they may, or takes anybody out of one that keeps its
+   * members from something. Roles in a workspace are for its sharing to give.
    */
   async #requireRank(tx: Tx, { actor }: Origin, group: Group): Promise<void> {
     const { accounts, access } = this.#parts
     if (!actor) return // the server itself
     const manager = { userId: actor.userId, groups: await accounts.groupsOf(actor.userId, tx) }
+    if (isAdmin(manager)) return
     await requireRank(access, { userId: '', groups: [group] }, manager, tx)
-    if (group.source === 'workspace-role' && !isAdmin(manager)) {
-      throw new AppError('permission_denied', 'Only administrators can change the roles of a workspace here')
+    if (group.name === MEMBERS || group.source === 'workspace-role' || (await access.deniesTo(group.id, tx))) {
+      throw new AppError('permission_denied', 'Only administrators can change this group')
     }
   }
 

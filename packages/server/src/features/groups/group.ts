@@ -1,7 +1,7 @@
 import type { GroupSource } from '@svc/protocol/groups'
 import { parseRoleGroupName } from '@svc/protocol/roles'
 import { AppError } from '../../kernel/app-error.ts'
-import { ADMINS } from '../accounts/account.ts'
+import { ADMINS, MEMBERS } from '../accounts/account.ts'
 
 /** People who are granted something together. `createdAt` is in epoch seconds. */
 export interface Group {
@@ -20,10 +20,17 @@ export interface Member {
   readonly source: string
 }
 
+/** Names that mean something to everybody. */
+const BUILT_IN: readonly string[] = [ADMINS, MEMBERS]
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A workspace yet to come must find the names of its roles free. */
 export function requireNameForPeople(name: string): void {
+  const folded = name.normalize('NFKC').toLowerCase()
+  if (BUILT_IN.some((taken) => folded === taken && name !== taken)) {
+    throw new AppError('bad_request', `'${name}' is too much like '${folded}'`)
+  }
   const reserved = parseRoleGroupName(name)
   if (!reserved || !UUID.test(reserved.workspaceId)) return
   throw new AppError('bad_request', `Names like '${reserved.role}-<workspace id>' are kept for the roles of workspaces`)

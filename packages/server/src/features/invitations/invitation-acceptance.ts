@@ -43,7 +43,7 @@ export class InvitationAcceptance {
     this.#requireOffered()
     const claims = await links.read('invite', token)
     await this.#requireOpen(storage.db, claims)
-    const passwordHash = await passwords.hashFirst(password)
+    const passwordHash = await passwords.hashFirst(password, request.clientAddress)
     return storage.transaction(async (tx) => {
       const invitation = await this.#requireOpen(tx, claims)
       return this.#accept(tx, invitation, passwordHash, request)

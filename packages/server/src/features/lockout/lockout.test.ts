@@ -41,6 +41,14 @@ test('who does not exist is locked out just the same', async () => {
   expect(await fail(server, 'No Such Handle', 5)).toEqual([401, 401, 401, 401, 429])
 })
 
+test('only the name of an account locks it, not one that looks the same', async () => {
+  await using server = await startAccounts()
+  for (const other of ['ro\u0001ot@example.com', 'root@example.com\u200b', 'rооt@example.com']) {
+    await fail(server, other, 5)
+  }
+  expect((await login(server, ADMIN.email, ADMIN.password)).status).toBe(200)
+})
+
 test('a right password clears the count', async () => {
   await using server = await startAccounts()
   expect(await fail(server, ADMIN.email, 4)).toEqual([401, 401, 401, 401])
@@ -101,6 +109,17 @@ test('what is on the record: who was tried, how, and that it was locked', async 
   ])
   expect(rows.map((row) => row.actor_id)).toEqual(rows.map(() => null))
   expect(rows.slice(4).map((row) => row.target_id)).toEqual([server.admin.id, server.admin.id, null, null])
+})
+
+test('guesses at a locked account are recorded once a minute, with their number', async () => {
+  await using server = await startAccounts()
+  await fail(server, 'root', 30)
+  server.clock.advance(60_000)
+  await fail(server, 'root', 2)
+  expect((await server.audit('failed-login')).slice(5)).toEqual([
+    { identifier: 'root', reason: 'locked-out' },
+    { identifier: 'root', reason: 'locked-out', repeated: 24 },
+  ])
 })
 
 for (const kind of storageKinds) {

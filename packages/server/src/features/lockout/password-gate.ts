@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Origin } from '../audit/audit-entry.ts'
@@ -6,6 +7,7 @@ import type { AuditLog } from '../audit/audit-log.ts'
 import type { PasswordHasher } from '../passwords/password-hash.ts'
 import { WorkLine } from '../passwords/work-line.ts'
 import { type Lockout, lockedOut } from './lockout.ts'
+import { RepeatCounter } from './repeat-counter.ts'
 
 /** Longer identifiers are nobody's; they are cut before they are kept. */
 const IDENTIFIER_LENGTH = 256
@@ -34,12 +36,14 @@ export class PasswordGate {
   readonly #audit: AuditLog
   /** The accounts that somebody tries at this moment. */
   readonly #turns = new Map<string, WorkLine>()
+  readonly #refusals: RepeatCounter
 
-  constructor(parts: { storage: Storage; lockout: Lockout; hasher: PasswordHasher; audit: AuditLog }) {
+  constructor(parts: { storage: Storage; lockout: Lockout; hasher: PasswordHasher; audit: AuditLog; clock: Clock }) {
     this.#storage = parts.storage
     this.#lockout = parts.lockout
     this.#hasher = parts.hasher
     this.#audit = parts.audit
+    this.#refusals = new RepeatCounter(parts.clock)
   }
 
   /**
@@ -60,8 +64,9 @@ export class PasswordGate {
 
   async #try(key: string, attempt: PasswordAttempt): Promise<void> {
     const locked = await this.#lockout.lockedForSeconds(key)
-    if (locked > 0) return this.#refuseLocked(attempt, locked)
-    if (await this.#hasher.verify(attempt.password, attempt.account?.passwordHash ?? null)) return
+    if (locked > 0) return this.#refuseLocked(key, attempt, locked)
+    const { account, password, origin } = attempt
+    if (await this.#hasher.verify(password, account?.passwordHash ?? null, origin.request?.clientAddress)) return
     const lockedNow = await this.#storage.transaction(async (tx) => {
       const seconds = await this.#lockout.countFailure(tx, key)
       await this.#audit.record(tx, withoutActor(attempt.origin), failure(attempt))
@@ -71,9 +76,13 @@ export class PasswordGate {
     throw attempt.wrong ?? new AppError('invalid_credentials', 'Invalid credentials')
   }
 
-  async #refuseLocked(attempt: PasswordAttempt, seconds: number): Promise<never> {
-    const entry = failure(attempt, { reason: 'locked-out' })
-    await this.#storage.transaction((tx) => this.#audit.record(tx, withoutActor(attempt.origin), entry))
+  /** On the record once a minute: anybody can cause this, without it costing them anything. */
+  async #refuseLocked(key: string, attempt: PasswordAttempt, seconds: number): Promise<never> {
+    const repeated = this.#refusals.count(key)
+    if (repeated !== undefined) {
+      const entry = failure(attempt, { reason: 'locked-out', ...(repeated > 0 ? { repeated } : {}) })
+      await this.#storage.transaction((tx) => this.#audit.record(tx, withoutActor(attempt.origin), entry))
+    }
     throw lockedOut(seconds)
   }
 }
@@ -99,6 +108,6 @@ function failure(attempt: PasswordAttempt, more: Readonly<Record<string, unknown
     event: 'failed-login',
     targetType: 'user',
     targetId: account?.id ?? null,
-    detail: { identifier: cut(identifier), ...(path === undefined ? {} : { path }), ...more },
+    detail: { identifier: cut(identifier.replace(/\p{Cc}/gu, '')), ...(path === undefined ? {} : { path }), ...more },
   } as const
 }

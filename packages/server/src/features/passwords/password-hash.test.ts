@@ -6,18 +6,19 @@ import { type Derive, PasswordHasher } from './password-hash.ts'
 import { formatStoredHash } from './stored-hash.ts'
 
 const atOnce = Math.max(1, Math.min(3, availableParallelism() - 1))
+const CLIENT = '192.0.2.7'
 const fast = new PasswordHasher({ iterations: 2 })
 /** Of at most 72 bytes: no character takes more than four. */
 const passwords = fc.string({ unit: 'binary', maxLength: 18 })
 
 test('without a wish for another count a hash takes 600,000 iterations, 16 bytes of salt and 64 of digest', async () => {
   const hasher = new PasswordHasher()
-  const stored = await hasher.hash('correct horse')
+  const stored = await hasher.hash('correct horse', CLIENT)
   const [scheme, iterations, salt = '', digest = ''] = stored.split('$')
   expect([scheme, iterations]).toEqual(['pbkdf2-sha512', '600000'])
   expect(Buffer.from(salt, 'base64')).toHaveLength(16)
   expect(Buffer.from(digest, 'base64')).toHaveLength(64)
-  expect(await hasher.verify('correct horse', stored)).toBe(true)
+  expect(await hasher.verify('correct horse', stored, CLIENT)).toBe(true)
 })
 
 /** The inputs of RFC 6070 with the published answers for HMAC-SHA512. */
@@ -40,15 +41,15 @@ test.each([
   '$password matches the known answer after $iterations iterations',
   async ({ password, salt, iterations, digest }) => {
     const stored = formatStoredHash({ iterations, salt: Buffer.from(salt), digest: Buffer.from(digest, 'hex') })
-    expect(await fast.verify(password, stored)).toBe(true)
-    expect(await fast.verify(`${password}!`, stored)).toBe(false)
+    expect(await fast.verify(password, stored, CLIENT)).toBe(true)
+    expect(await fast.verify(`${password}!`, stored, CLIENT)).toBe(false)
   },
 )
 
 test('a password matches its own hash', async () => {
   await fc.assert(
     fc.asyncProperty(passwords, async (password) => {
-      expect(await fast.verify(password, await fast.hash(password))).toBe(true)
+      expect(await fast.verify(password, await fast.hash(password, CLIENT), CLIENT)).toBe(true)
     }),
   )
 })
@@ -56,32 +57,32 @@ test('a password matches its own hash', async () => {
 test('a password does not match the hash of another', async () => {
   await fc.assert(
     fc.asyncProperty(passwords, passwords, async (password, other) => {
-      expect(await fast.verify(other, await fast.hash(password))).toBe(other === password)
+      expect(await fast.verify(other, await fast.hash(password, CLIENT), CLIENT)).toBe(other === password)
     }),
   )
 })
 
 test('the same password is never stored twice with the same text', async () => {
-  expect(await fast.hash('correct horse')).not.toBe(await fast.hash('correct horse'))
+  expect(await fast.hash('correct horse', CLIENT)).not.toBe(await fast.hash('correct horse', CLIENT))
 })
 
 test('a hash made with another count still verifies, so the count may be raised', async () => {
-  const before = await new PasswordHasher({ iterations: 3 }).hash('correct horse')
-  expect(await fast.verify('correct horse', before)).toBe(true)
+  const before = await new PasswordHasher({ iterations: 3 }).hash('correct horse', CLIENT)
+  expect(await fast.verify('correct horse', before, CLIENT)).toBe(true)
 })
 
 test('the same letters composed otherwise are another password', async () => {
-  expect(await fast.verify('e\u0301clair', await fast.hash('\u00e9clair'))).toBe(false)
+  expect(await fast.verify('e\u0301clair', await fast.hash('\u00e9clair', CLIENT), CLIENT)).toBe(false)
 })
 
 test('72 bytes are hashed whole; one more is refused, also when it is an emoji that crosses the border', async () => {
   const longest = `${'😀'.repeat(17)}abcd`
-  const stored = await fast.hash(longest)
-  expect(await fast.verify(longest, stored)).toBe(true)
-  expect(await fast.verify(`${'😀'.repeat(17)}abce`, stored)).toBe(false)
+  const stored = await fast.hash(longest, CLIENT)
+  expect(await fast.verify(longest, stored, CLIENT)).toBe(true)
+  expect(await fast.verify(`${'😀'.repeat(17)}abce`, stored, CLIENT)).toBe(false)
   const refusal = { code: 'password_rejected', message: 'Password must not exceed 72 bytes' }
-  await expect(fast.hash(`${longest}e`)).rejects.toMatchObject(refusal)
-  await expect(fast.hash(`${'😀'.repeat(17)}abc😀`)).rejects.toMatchObject(refusal)
+  await expect(fast.hash(`${longest}e`, CLIENT)).rejects.toMatchObject(refusal)
+  await expect(fast.hash(`${'😀'.repeat(17)}abc😀`, CLIENT)).rejects.toMatchObject(refusal)
 })
 
 test.each([0, -1, 1.5, Number.NaN, 10_000_001])('a hasher of %d iterations is not made', (iterations) => {
@@ -98,7 +99,7 @@ function countingHasher(iterations: number) {
   return { hasher: new PasswordHasher({ iterations, derive }), runs }
 }
 
-const parts = (await new PasswordHasher({ iterations: 7 }).hash('correct horse')).split('$')
+const parts = (await new PasswordHasher({ iterations: 7 }).hash('correct horse', CLIENT)).split('$')
 const stored = parts.join('$')
 const [, , salt, digest] = parts
 const forged = pbkdf2Sync('x'.repeat(73), Buffer.alloc(16), 7, 64, 'sha512')
@@ -125,12 +126,12 @@ test.each<[string, string, string | null, boolean]>([
   [
     'a password of 73 bytes for the hash of nothing',
     'x'.repeat(73),
-    await new PasswordHasher({ iterations: 7 }).hash(''),
+    await new PasswordHasher({ iterations: 7 }).hash('', CLIENT),
     false,
   ],
 ])('%s costs exactly one full hash', async (_, password, text, expected) => {
   const { hasher, runs } = countingHasher(7)
-  expect(await hasher.verify(password, text)).toBe(expected)
+  expect(await hasher.verify(password, text, CLIENT)).toBe(expected)
   expect(runs).toHaveLength(1)
   expect(runs[0]?.iterations).toBe(7)
   expect(Buffer.byteLength(runs[0]?.password ?? '')).toBeLessThanOrEqual(72)
@@ -139,9 +140,9 @@ test.each<[string, string, string | null, boolean]>([
 test('the hash for unknown accounts is made of random bytes, once per process, with the present count', async () => {
   const { hasher, runs } = countingHasher(5)
   const other = countingHasher(9)
-  await hasher.verify('a', null)
-  await hasher.verify('b', null)
-  await other.hasher.verify('a', null)
+  await hasher.verify('a', null, CLIENT)
+  await hasher.verify('b', null, CLIENT)
+  await other.hasher.verify('a', null, CLIENT)
   expect([...runs, ...other.runs].map((run) => run.iterations)).toEqual([5, 5, 9])
   expect(runs[1]?.salt).toBe(runs[0]?.salt)
   expect(other.runs[0]?.salt).not.toBe(runs[0]?.salt)
@@ -178,34 +179,53 @@ function heldHasher() {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 const names = (count: number) => Array.from({ length: count }, (_, n) => `password ${n}`)
 
-test('only a few hashes run at once, 50 wait in line and are served in order, and the next is told to come again', async () => {
+const refusal = {
+  name: 'AppError',
+  code: 'unavailable',
+  message: 'Too many people are signing in at the moment; try again in a few seconds',
+  retryAfterSeconds: 5,
+}
+
+test.each([
+  ['an IPv4 address', ['192.0.2.7']],
+  ['the IPv6 addresses of one household', ['2001:db8:1:2::a', '2001:db8:1:2:ffff::b']],
+  ['those whose address is not known', [undefined]],
+])('of %s only 8 wait in line, in their order, and the next is told to come again', async (_, addresses) => {
   const { hasher, running, started, finishOldest } = heldHasher()
-  const expected = names(atOnce + 50)
-  const answers = expected.map((password) => hasher.verify(password, null))
+  const expected = names(atOnce + 8)
+  const answers = expected.map((password, n) => hasher.verify(password, null, addresses[n % addresses.length]))
   await settled()
   expect(running).toEqual(expected.slice(0, atOnce))
-
-  const refusal = {
-    name: 'AppError',
-    code: 'unavailable',
-    message: 'Too many people are signing in at the moment; try again in a few seconds',
-    retryAfterSeconds: 5,
-  }
-  await expect(hasher.verify('one too many', null)).rejects.toMatchObject(refusal)
-  await expect(hasher.hash('one too many')).rejects.toMatchObject(refusal)
+  await expect(hasher.verify('one too many', null, addresses[0])).rejects.toMatchObject(refusal)
+  await expect(hasher.hash('one too many', addresses[0])).rejects.toMatchObject(refusal)
+  const others = [hasher.verify('neighbour', null, '2001:db8:1:3::a'), hasher.verify('somebody', null, '192.0.2.8')]
 
   while (running.length > 0) {
     expect(running.length).toBeLessThanOrEqual(atOnce)
     finishOldest()
     await settled()
   }
-  expect(started).toEqual(expected)
-  expect(await Promise.all(answers)).toEqual(expected.map(() => false))
+  // One of those who waited before comes first, then each of the others, and only then the rest.
+  const [next = '', ...rest] = expected.slice(atOnce)
+  expect(started).toEqual([...expected.slice(0, atOnce), next, 'neighbour', 'somebody', ...rest])
+  expect(await Promise.all([...answers, ...others])).toEqual([...answers, ...others].map(() => false))
+})
+
+test('200 wait in the whole line, however many clients there are', async () => {
+  const { hasher, running, finishOldest } = heldHasher()
+  const answers = names(atOnce + 200).map((password, n) => hasher.verify(password, null, `192.0.2.${n}`))
+  await expect(hasher.verify('one too many', null, '198.51.100.1')).rejects.toMatchObject(refusal)
+  await settled()
+  while (running.length > 0) {
+    finishOldest()
+    await settled()
+  }
+  expect(await Promise.all(answers)).toHaveLength(atOnce + 200)
 })
 
 test('a hash that fails fails for its caller alone and leaves its place to the next', async () => {
   const { hasher, running, failOldest, finishOldest } = heldHasher()
-  const answers = names(atOnce + 2).map((password) => hasher.verify(password, null))
+  const answers = names(atOnce + 2).map((password) => hasher.verify(password, null, CLIENT))
   const outcomes = Promise.allSettled(answers)
   await settled()
   failOldest()
@@ -223,7 +243,7 @@ test('a hash that fails fails for its caller alone and leaves its place to the n
 
 test('the event loop keeps turning while hashes run', async () => {
   const hasher = new PasswordHasher({ iterations: 50_000 })
-  const hashes = Promise.all(names(4).map((password) => hasher.hash(password)))
+  const hashes = Promise.all(names(4).map((password) => hasher.hash(password, CLIENT)))
   let working = true
   void hashes.finally(() => {
     working = false

@@ -2,13 +2,19 @@ import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { AppError } from '../../kernel/app-error.ts'
+import { clientKey } from '../../kernel/client-key.ts'
 import { hasTooManyBytes, TOO_MANY_BYTES } from './password-bytes.ts'
 import { DIGEST_BYTES, formatStoredHash, MAX_ITERATIONS, parseStoredHash, type StoredHash } from './stored-hash.ts'
 import { WorkLine } from './work-line.ts'
 
 const DEFAULT_ITERATIONS = 600_000
 const SALT_BYTES = 16
-const MAX_WAITING = 50
+/** In the whole line: enough for 25 clients who each bring all they may. */
+const MAX_WAITING = 200
+/** More than a household brings at once, and about as much as is done by the time a refused client comes again. */
+const MAX_WAITING_PER_CLIENT = 8
+/** A hash takes some hundred milliseconds. */
+const RETRY_AFTER_SECONDS = 5
 /** One processor stays free for the event loop, and one of the four threads Node shares with files and DNS. */
 const hashesAtOnce = () => Math.max(1, Math.min(3, availableParallelism() - 1))
 
@@ -19,7 +25,10 @@ const pbkdf2OnPool = promisify(pbkdf2)
 const pbkdf2Sha512: Derive = (password, salt, iterations) =>
   pbkdf2OnPool(password, salt, iterations, DIGEST_BYTES, 'sha512')
 
-/** Makes and checks password hashes off the event loop. One per process, because the line is its own. */
+/**
+ * Makes and checks password hashes off the event loop. One per process, because the line is its own. `client` is the
+ * address of who asks, undefined when there is none: clients take turns, so that none of them can fill the line.
+ */
 export class PasswordHasher {
   readonly #iterations: number
   readonly #derive: Derive
@@ -27,9 +36,10 @@ export class PasswordHasher {
   readonly #line = new WorkLine({
     atOnce: hashesAtOnce(),
     maxWaiting: MAX_WAITING,
+    maxWaitingPerKey: MAX_WAITING_PER_CLIENT,
     refusal: () =>
       new AppError('unavailable', 'Too many people are signing in at the moment; try again in a few seconds', {
-        retryAfterSeconds: 5,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
       }),
   })
 
@@ -46,11 +56,11 @@ export class PasswordHasher {
     }
   }
 
-  async hash(password: string): Promise<string> {
+  async hash(password: string, client: string | undefined): Promise<string> {
     // Nobody could ever sign in with it.
     if (hasTooManyBytes(password)) throw new AppError('password_rejected', TOO_MANY_BYTES)
     const salt = randomBytes(SALT_BYTES)
-    const digest = await this.#run(password, salt, this.#iterations)
+    const digest = await this.#run({ password, salt, iterations: this.#iterations }, client)
     return formatStoredHash({ iterations: this.#iterations, salt, digest })
   }
 
@@ -58,16 +68,18 @@ export class PasswordHasher {
    * Whether `password` is the one behind `stored`; null stands for an account that is unknown or has no password.
    * Every answer costs one full hash, so that its time does not tell which accounts exist.
    */
-  async verify(password: string, stored: string | null): Promise<boolean> {
+  async verify(password: string, stored: string | null, client: string | undefined): Promise<boolean> {
     const known = stored === null ? undefined : parseStoredHash(stored)
     const tooLong = hasTooManyBytes(password)
     const { salt, iterations, digest } = known ?? this.#dummy
-    const candidate = await this.#run(tooLong ? '' : password, salt, iterations)
+    const candidate = await this.#run({ password: tooLong ? '' : password, salt, iterations }, client)
     const same = timingSafeEqual(candidate, digest)
     return same && known !== undefined && !tooLong
   }
 
-  #run(password: string, salt: Buffer, iterations: number): Promise<Buffer> {
-    return this.#line.run(() => this.#derive(password, salt, iterations))
+  #run(input: { password: string; salt: Buffer; iterations: number }, client: string | undefined): Promise<Buffer> {
+    const { password, salt, iterations } = input
+    const key = client === undefined ? undefined : clientKey(client)
+    return this.#line.run(() => this.#derive(password, salt, iterations), key)
   }
 }

@@ -23,16 +23,17 @@ export async function findReuse(
   newPassword: string,
   known: KnownPasswords,
   policy: PasswordPolicy,
+  client: string | undefined,
 ): Promise<string | undefined> {
   // What cannot be anybody's password was not used before either.
   if (policy.historyCount === 0 || hasTooManyBytes(newPassword)) return undefined
   if (newPassword === known.currentPassword) return EQUALS_CURRENT
   if (known.currentHash !== null && known.currentPassword === undefined) {
-    if (await hasher.verify(newPassword, known.currentHash)) return EQUALS_CURRENT
+    if (await hasher.verify(newPassword, known.currentHash, client)) return EQUALS_CURRENT
   }
   // One after the other: whoever changes a password takes one place in the hasher's line, not a place per hash.
   for (const hash of known.retiredHashes.slice(0, policy.historyCount)) {
-    if (await hasher.verify(newPassword, hash)) return USED_RECENTLY
+    if (await hasher.verify(newPassword, hash, client)) return USED_RECENTLY
   }
   return undefined
 }

@@ -15,9 +15,8 @@ const SECONDS_PER_DAY = 24 * SECONDS_PER_HOUR
 export function findWeakness(password: string, policy: PasswordPolicy): string | undefined {
   if (hasTooManyBytes(password)) return TOO_MANY_BYTES
   const characters = [...password]
-  if (characters.length < policy.minLength) {
-    return `Password must be at least ${counted(policy.minLength, 'character')}`
-  }
+  const minLength = Math.max(1, policy.minLength) // an empty one is none, whatever the operator allows
+  if (characters.length < minLength) return `Password must be at least ${counted(minLength, 'character')}`
   return findMissingClasses(characters, policy)
 }
 

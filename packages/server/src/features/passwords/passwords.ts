@@ -21,6 +21,16 @@ interface PasswordsParts {
   readonly clock: Clock
 }
 
+/** By which rules a password is replaced, and for whom. */
+interface NextPassword {
+  /** The one before, where its owner typed it. */
+  readonly current?: string
+  /** An administrator may replace a password however young it is, and so may somebody who is told to change it. */
+  readonly anyAge?: boolean
+  /** The address of who asks: see `PasswordHasher`. */
+  readonly client: string | undefined
+}
+
 /** Gives accounts their passwords, under the policy. Hashes are made first, outside of any transaction. */
 export class Passwords {
   readonly #parts: PasswordsParts
@@ -30,29 +40,25 @@ export class Passwords {
   }
 
   /** The hash of a password for an account that has none yet. */
-  hashFirst(password: string): Promise<string> {
+  hashFirst(password: string, client: string | undefined): Promise<string> {
     requireAcceptable(findWeakness(password, this.#parts.policy()))
-    return this.#parts.hasher.hash(password)
+    return this.#parts.hasher.hash(password, client)
   }
 
-  /**
-   * The hash of a password that replaces another. `current` is the one before, where its owner typed it; an
-   * administrator may replace a password however young it is, and so may somebody who is told to change it.
-   */
-  async hashNext(account: Account, next: string, rules: { current?: string; anyAge?: boolean }): Promise<string> {
+  /** The hash of a password that replaces another. */
+  async hashNext(account: Account, next: string, { current, anyAge, client }: NextPassword): Promise<string> {
     const { hasher, accounts, clock } = this.#parts
     const policy = this.#parts.policy()
-    const { current } = rules
     requireAcceptable(findWeakness(next, policy))
-    if (!rules.anyAge) requireAcceptable(findTooYoung(passwordAgesFrom(account), clock.nowMs() / 1000, policy))
+    if (!anyAge) requireAcceptable(findTooYoung(passwordAgesFrom(account), clock.nowMs() / 1000, policy))
     if (current !== undefined) requireAcceptable(findTooLittleChange(current, next, policy))
     const known = {
       currentHash: account.passwordHash,
       retiredHashes: await accounts.retiredHashes(account.id, policy.historyCount),
       ...(current === undefined ? {} : { currentPassword: current }),
     }
-    requireAcceptable(await findReuse(hasher, next, known, policy))
-    return hasher.hash(next)
+    requireAcceptable(await findReuse(hasher, next, known, policy, client))
+    return hasher.hash(next, client)
   }
 
   /** Puts the new hash in place and ends every session of its owner. Refused when somebody else was faster. */

@@ -144,6 +144,18 @@ describe('an installation without an administrator', () => {
 })
 
 describe('a start is refused', () => {
+  test('when the address of the administrator to be was registered by somebody who never proved it', async () => {
+    const folder = await scratchFolder()
+    {
+      await using server = await startAccounts({ folder, mail: true })
+      await succeed(server.stranger.post('/auth/register', { email: 'boss@example.com', password: PASSWORD }))
+      await succeed(server.admin.delete(`/groups/${await server.groupId('admins')}/members/${server.admin.id}`))
+    }
+    const env = { SVCD_AUTH_MODES: 'password', SVCD_DEFAULT_USER: 'boss@example.com', SVCD_DEFAULT_PASSWORD: PASSWORD }
+    const attempt = startServer(env, { folder })
+    await expect(attempt).rejects.toThrow('SVCD_DEFAULT_USER is boss@example.com, which somebody registered')
+  })
+
   test.each([
     ['without a password for the administrator', { SVCD_DEFAULT_PASSWORD: '' }, 'SVCD_DEFAULT_PASSWORD must be set'],
     [

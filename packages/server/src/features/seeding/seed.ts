@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { systemAgent } from '@svc/protocol/system-agent'
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Settings } from '../../config/settings.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -61,13 +61,17 @@ export async function seed(parts: SeedParts): Promise<void> {
     }
     if (!(await parts.accounts.find(systemAgent.id, tx))) await store.insertAgent(tx, nowSeconds)
     if ((await store.countAdmins(tx)) === 0) await seedAdmin(parts, tx, passwordHash)
-    if (takesPasswords(auth) && (await store.countAdmins(tx, { withPassword: true })) === 0) {
-      throw new SeedRefused(
-        'SVCD_AUTH_MODES',
-        `is ${auth.modes}, and no administrator has a password: start once with none, or give one a password first`,
-      )
-    }
+    await requireWayIn(tx, auth)
   })
+}
+
+/** Refuses a mode in which no administrator could sign in. Asked at the start and at every reload. */
+export async function requireWayIn(queries: Kysely<Database>, auth: Pick<Settings['auth'], 'modes'>): Promise<void> {
+  if (!takesPasswords(auth) || (await new SeedStore().countAdmins(queries, { withPassword: true })) > 0) return
+  throw new SeedRefused(
+    'SVCD_AUTH_MODES',
+    `is ${auth.modes}, and no administrator has a password: start once with none, or give one a password first`,
+  )
 }
 
 async function firstPassword({ settings, hasher }: SeedParts): Promise<string> {
@@ -79,7 +83,7 @@ async function firstPassword({ settings, hasher }: SeedParts): Promise<string> {
   }
   const weakness = findWeakness(password, passwords)
   if (weakness !== undefined) throw new SeedRefused('SVCD_DEFAULT_PASSWORD', `is not good enough: ${weakness}`)
-  return hasher.hash(password)
+  return hasher.hash(password, undefined)
 }
 
 /** The operator's own account, or the one that already has its address. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { dropOldest } from '../../kernel/drop-oldest.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Storage } from '../../storage/storage.ts'
 
@@ -47,10 +48,7 @@ export class ActivityStamps {
     if (last !== undefined && last <= nowSeconds && nowSeconds - last < INTERVAL_SECONDS) return
     this.#stampedAt.delete(id) // so that it becomes the youngest
     this.#stampedAt.set(id, nowSeconds)
-    if (this.#stampedAt.size > REMEMBERED) {
-      const [oldest] = this.#stampedAt.keys()
-      if (oldest !== undefined) this.#stampedAt.delete(oldest)
-    }
+    dropOldest(this.#stampedAt, REMEMBERED)
     waiting.set(id, nowSeconds)
     this.#cancel ??= this.#clock.after(GATHER_MS, () => this.#write())
   }

@@ -39,6 +39,9 @@ describe('a token', () => {
     ['no text at all of a token', () => 'nonsense'],
     ['a changed signature', (token) => `${token.slice(0, -2)}AA`],
     ['a changed payload', (token) => token.replace(/\.[^.]+\./, `.${encoded({ sub: 'somebody else' })}.`)],
+    ['another spelling', (token) => `${token.slice(0, -4)} ${token.slice(-4)}`],
+    ['padding', (token) => `${token}=`],
+    ['more text than any token has', (token) => `${token}${'A'.repeat(3000)}`],
     ['another key', forged({ key: new TextEncoder().encode('x'.repeat(40)) })],
     ['another purpose', forged({ claims: { purpose: 'verify' } })],
     ['no purpose', forged({ claims: { purpose: undefined } })],
@@ -172,6 +175,21 @@ describe('signing out', () => {
     expect(await server.audit('logout')).toEqual([null])
   })
 
+  test('takes no offence at a body', async () => {
+    await using server = await startAccounts()
+    for (const [type, body] of [
+      ['application/json', '{oops'],
+      ['text/plain', 'bye'],
+      ['application/x-www-form-urlencoded', 'a=b'],
+    ] as const) {
+      const { token } = await server.signIn(ADMIN.email, ADMIN.password)
+      const headers = { authorization: `Bearer ${token}`, 'content-type': type }
+      const answer = await server.request('POST', '/api/v1/auth/logout', { headers, body })
+      expect([answer.status, answer.headers['clear-site-data']], type).toEqual([200, '"storage"'])
+      expect((await me(server, token)).status).toBe(401)
+    }
+  })
+
   test('with the token a refresh has just replaced ends the session too', async () => {
     await using server = await startAccounts()
     const next = field(await succeed(server.admin.post('/auth/refresh')), 'access_token')
@@ -203,13 +221,19 @@ describe('the cap', () => {
     expect((await me(server, second.token)).status).toBe(200)
   })
 
-  test('that was lowered applies at the next refresh', async () => {
+  test('that was lowered applies at the next refresh, also to the session that asks', async () => {
     await using server = await startAccounts()
     server.clock.advance(1000)
     const second = await server.signIn(ADMIN.email, ADMIN.password)
-    await server.reconfigure({ SVCD_MAX_SESSIONS_PER_USER: '1' })
-    await succeed(second.post('/auth/refresh'))
+    server.clock.advance(1000)
+    const third = await server.signIn(ADMIN.email, ADMIN.password)
+    await server.reconfigure({ SVCD_MAX_SESSIONS_PER_USER: '2' })
+    await succeed(third.post('/auth/refresh'))
     expect((await me(server, server.admin.token)).status).toBe(401)
+    await server.reconfigure({ SVCD_MAX_SESSIONS_PER_USER: '1' })
+    expect((await second.post('/auth/refresh')).json).toMatchObject({ detail: 'Token has been revoked' })
+    expect((await me(server, second.token)).status).toBe(401)
+    expect((await server.audit('session.revoke')).at(-1)).toEqual({ reason: 'session-limit', revoked: 1, cap: 1 })
   })
 })
 

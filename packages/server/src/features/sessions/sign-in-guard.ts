@@ -67,9 +67,11 @@ export class SignInGuard {
   async #sessionOf(token: string): Promise<Session | string> {
     const { tokens, sessions } = this.#parts
     try {
-      const { jti } = tokens.peekSession(token) ?? (await tokens.verifySession(token))
+      const { jti, sub } = tokens.peekSession(token) ?? (await tokens.verifySession(token))
       if (jti === undefined) return 'Invalid token'
-      return (await sessions.find(jti)) ?? 'Token has been revoked'
+      const session = await sessions.find(jti)
+      if (session && session.userId !== sub) return 'Invalid token'
+      return session ?? 'Token has been revoked'
     } catch (error) {
       if (error instanceof TokenRefused) return 'Invalid token'
       throw error

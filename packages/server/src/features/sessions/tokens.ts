@@ -3,6 +3,7 @@ import type { JWTPayload } from 'jose'
 import { SignJWT } from 'jose/jwt/sign'
 import { jwtVerify } from 'jose/jwt/verify'
 import type { Clock } from '../../kernel/clock.ts'
+import { dropOldest } from '../../kernel/drop-oldest.ts'
 
 /** What a token is for. One made for a purpose is worthless for every other. */
 export type Purpose = 'session' | 'verify' | 'reset' | 'invite'
@@ -30,6 +31,10 @@ export class TokenRefused extends Error {
 
 const ALGORITHM = 'HS256'
 const TYPE = 'JWT'
+/** Ours have some three hundred characters. */
+const MAX_LENGTH = 2048
+/** Nothing between the parts: a decoder that skips white space would let one token have any number of spellings. */
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 /** Session tokens whose signature was checked before; a check costs more than the rest of the sign-in. */
 const CHECKED_KEPT = 10_000
 
@@ -78,14 +83,12 @@ export class Tokens {
   async verifySession(token: string): Promise<Verified> {
     const verified = await this.verify('session', token)
     this.#checked.set(token, verified)
-    if (this.#checked.size > CHECKED_KEPT) {
-      const [oldest] = this.#checked.keys()
-      if (oldest !== undefined) this.#checked.delete(oldest)
-    }
+    dropOldest(this.#checked, CHECKED_KEPT)
     return verified
   }
 
   async #payload(purpose: Purpose, token: string, nowMs: number): Promise<JWTPayload> {
+    if (token.length > MAX_LENGTH || !COMPACT.test(token)) throw new TokenRefused('not a token')
     try {
       const { payload } = await jwtVerify(token, this.#currentKey(), {
         algorithms: [ALGORITHM],

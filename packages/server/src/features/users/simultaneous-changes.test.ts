@@ -1,21 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type AccountsServer, PASSWORD, startAccounts, succeed } from '../../testing/start-accounts.ts'
-import type { TestResponse } from '../../testing/start-http.ts'
+import { field, PASSWORD, startAccounts, succeed } from '../../testing/start-accounts.ts'
 import { storageKinds, useDatabases } from '../../testing/storages.ts'
-
-/** Far more than it takes until every call has looked around and waits for its turn to write. */
-const ROUND_TRIPS = 10
-
-/** Makes the calls at the same time: each has found everything in order before the first of them can write. */
-async function atOnce(server: AccountsServer, calls: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
-  const hold = Promise.withResolvers<void>()
-  const holding = server.storage.transaction(() => hold.promise)
-  const answers = Promise.all(calls.map((call) => call()))
-  for (let trip = 0; trip < ROUND_TRIPS; trip++) await succeed(server.admin.get('/users'))
-  hold.resolve()
-  await holding
-  return (await answers).toSorted((a, b) => a.status - b.status)
-}
 
 for (const kind of storageKinds) {
   describe.skipIf(!kind.installed)(`${kind.name}: two administrators at the same time`, () => {
@@ -24,7 +9,7 @@ for (const kind of storageKinds) {
     test('an address asked for twice becomes one account and one refusal', async () => {
       await using server = await startAccounts({ database: await databases.create() })
       const create = () => server.admin.post('/users', { email: 'ann@example.com', password: PASSWORD })
-      const [created, refused] = await atOnce(server, [create, create])
+      const [created, refused] = await server.writeInOrder([create, create])
       expect([created?.status, refused?.status]).toEqual([200, 400])
       expect(refused?.json).toMatchObject({ detail: 'Email already registered' })
       expect((await server.admin.get('/users')).json).toHaveLength(2)
@@ -42,7 +27,7 @@ for (const kind of storageKinds) {
           () =>
             server.admin.patch(`/users/${id}`, body),
       )
-      const [done, refused] = await atOnce(server, calls)
+      const [done, refused] = await server.writeInOrder(calls)
       expect([done?.status, refused?.status]).toEqual([200, 400])
       expect(refused?.json).toMatchObject({ detail })
       expect(await server.audit('user.update')).toHaveLength(1)
@@ -54,7 +39,7 @@ for (const kind of storageKinds) {
       const calls = ['one good password', 'two good passwords'].map(
         (password) => () => server.admin.patch(`/users/${id}`, { password }),
       )
-      const [done, refused] = await atOnce(server, calls)
+      const [done, refused] = await server.writeInOrder(calls)
       expect([done?.status, refused?.status]).toEqual([200, 409])
     })
 
@@ -62,9 +47,26 @@ for (const kind of storageKinds) {
       await using server = await startAccounts({ database: await databases.create() })
       const { id } = await server.person('ann')
       const remove = () => server.admin.delete(`/users/${id}`)
-      const [deleted, missed] = await atOnce(server, [remove, remove])
+      const [deleted, missed] = await server.writeInOrder([remove, remove])
       expect([deleted?.status, missed?.status]).toEqual([200, 404])
       expect(await server.audit('user.delete')).toHaveLength(1)
+    })
+
+    test('somebody who becomes an administrator meanwhile is out of reach of who manages users only', async () => {
+      await using server = await startAccounts({ database: await databases.create() })
+      const { admin } = server
+      const group = field(await succeed(admin.post('/groups', { name: 'helpdesk' })), 'id')
+      const entries = (await succeed(admin.get('/acl/resource?resource=/users'))).json as object[]
+      const allow = { action: 1, principal_type: 2, permission: 'manage-users', group_id: group }
+      await succeed(admin.put('/acl/resource?resource=/users', [allow, ...entries]))
+      const helper = await server.person('helper', { groups: ['helpdesk'] })
+      const ann = await server.person('ann')
+      const admins = await server.groupId('admins')
+      const [promoted, refused] = await server.writeInOrder([
+        () => admin.post(`/groups/${admins}/members`, { user_id: ann.id }),
+        () => helper.patch(`/users/${ann.id}`, { password: 'a password I know' }),
+      ])
+      expect([promoted?.status, refused?.status]).toEqual([200, 403])
     })
   })
 }

@@ -183,16 +183,6 @@ describe('must_change_password', () => {
       expect(await changes(server)).toEqual({})
     },
   )
-
-  test('is refused for a local account that has no password, unless it gets one', async () => {
-    await using server = await startAccounts()
-    const ann = await server.person('ann')
-    await server.storage.db.updateTable('users').set({ password_hash: null }).where('id', '=', ann.id).execute()
-    const answer = await server.admin.patch(`/users/${ann.id}`, { must_change_password: true })
-    expect([answer.status, answer.json]).toMatchObject([400, { detail: 'This account has no password to change' }])
-    await succeed(server.admin.patch(`/users/${ann.id}`, { must_change_password: true, password: NEXT }))
-    expect((await login(server, 'ann', NEXT)).json).toMatchObject({ must_change_password: true })
-  })
 })
 
 const refusals: { body: object; detail: string }[] = [

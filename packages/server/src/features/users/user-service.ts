@@ -50,7 +50,7 @@ export class UserService {
     const email = requireEmail(fresh.email)
     await this.#requireUnregistered(email, storage.db)
     const id = randomUUID()
-    const passwordHash = fresh.sendVerificationEmail ? null : await this.#firstHash(fresh)
+    const passwordHash = fresh.sendVerificationEmail ? null : await this.#firstHash(fresh, request)
     if (fresh.sendVerificationEmail) await this.#sendVerification({ id, email, addressChanges: 0 }, request)
     return storage.transaction(async (tx) => {
       await this.#requireUnregistered(email, tx)
@@ -77,7 +77,8 @@ export class UserService {
     requirePasswordHere(account, change)
     await this.#requireFree(userId, names, storage.db)
     const { password, disabled, mustChangePassword } = change
-    const hash = password === undefined ? undefined : await passwords.hashNext(account, password, { anyAge: true })
+    const rules = { anyAge: true, client: request.clientAddress }
+    const hash = password === undefined ? undefined : await passwords.hashNext(account, password, rules)
     const origin = { actor: caller, request }
     await storage.transaction(async (tx) => {
       const present = await accounts.require(userId, tx)
@@ -133,11 +134,11 @@ export class UserService {
     await requireRank(access, owner, manager, queries)
   }
 
-  async #firstHash({ password }: NewUser): Promise<string> {
+  async #firstHash({ password }: NewUser, request: RequestFacts): Promise<string> {
     if (password === undefined) {
       throw new AppError('bad_request', 'Either a password or a verification email is needed')
     }
-    return this.#parts.passwords.hashFirst(password)
+    return this.#parts.passwords.hashFirst(password, request.clientAddress)
   }
 
   async #sendVerification(

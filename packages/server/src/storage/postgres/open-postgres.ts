@@ -15,13 +15,13 @@ import { parseAddress, unavailable } from './server-address.ts'
 const POOL_SIZE = 10
 
 /** For a new connection, and for a free one when all are busy. */
-const CONNECT_TIMEOUT_MS = 10_000
+export const CONNECT_TIMEOUT_MS = 10_000
 
 /** A server of ours that hangs inside a transaction would hold up all the others: PostgreSQL ends it after this. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 
 /** When a connection is silent for this long, the peer is asked whether it is still there. */
-const KEEP_ALIVE_AFTER_MS = 10_000
+export const KEEP_ALIVE_AFTER_MS = 10_000
 
 /**
  * How long one statement may take. Transactions go one after the other, so without a limit one connection that hangs
