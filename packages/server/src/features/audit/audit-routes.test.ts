@@ -136,7 +136,7 @@ for (const kind of storageKinds) {
       [{ target: '%' }, ['x.one']],
       [{ target: '_' }, ['x.two']],
       [{ target: '\\' }, ['x.three']],
-      [{ target: '00' }, ['x_four', 'x.three', 'x.two', 'x.one']],
+      [{ target: '00', event: 'x' }, ['x_four', 'x.three', 'x.two', 'x.one']],
       [{ target: '\\%' }, []],
       [{ target: "'" }, ['x.six']],
       [{ target: "' or 1=1 --" }, []],
