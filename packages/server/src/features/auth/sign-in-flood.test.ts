@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type AccountsServer, ADMIN, startAccounts } from '../../testing/start-accounts.ts'
 import type { TestResponse } from '../../testing/start-http.ts'
 
-/** A hash then takes about a tenth of a second: forty requests arrive before the first few are done. */
+/** A hash then takes about a tenth of a second: eighty requests arrive before the first few are done. */
 const SLOW_ITERATIONS = 200_000
 
 const loginFrom = (server: AccountsServer, address: string, identifier: string, password: string) =>
@@ -19,7 +19,7 @@ async function sentAway(answer: Promise<TestResponse>): Promise<TestResponse> {
 
 test('a client that floods the sign-in with unknown names is sent away, and keeps nobody else out', async () => {
   await using server = await startAccounts({ passwordIterations: SLOW_ITERATIONS })
-  const flood = Array.from({ length: 40 }, (_, n) => loginFrom(server, '198.51.100.66', `nobody ${n}`, 'wrong'))
+  const flood = Array.from({ length: 80 }, (_, n) => loginFrom(server, '198.51.100.66', `nobody ${n}`, 'wrong'))
   // From now on the flooder's queue is full, for as long as the rest of the flood comes in.
   const refusal = await Promise.any(flood.map(sentAway))
   expect(refusal.headers['retry-after']).toBe('5')

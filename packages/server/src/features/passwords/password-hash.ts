@@ -9,10 +9,10 @@ import { WorkLine } from './work-line.ts'
 
 const DEFAULT_ITERATIONS = 600_000
 const SALT_BYTES = 16
-/** In the whole line: enough for 25 clients who each bring all they may. */
-const MAX_WAITING = 200
-/** More than a household brings at once, and about as much as is done by the time a refused client comes again. */
-const MAX_WAITING_PER_CLIENT = 8
+/** In the whole line: enough for ten clients who each bring all they may. */
+const MAX_WAITING = 500
+/** An office behind one address that signs in at the same moment. Others wait for at most one of them. */
+const MAX_WAITING_PER_CLIENT = 50
 /** A hash takes some hundred milliseconds. */
 const RETRY_AFTER_SECONDS = 5
 /** One processor stays free for the event loop, and one of the four threads Node shares with files and DNS. */
