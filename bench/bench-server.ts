@@ -9,7 +9,8 @@ export interface BenchServer {
   readonly edge: number
   readonly bare: number
   readonly token: string
-  login(): Promise<void>
+  /** Signs in `ann@example.com` or `person-<n>@example.com`. */
+  login(email: string): Promise<void>
   processorSeconds(): Promise<number>
   stop(): Promise<void>
 }
@@ -19,11 +20,11 @@ export async function startBenchServer(): Promise<BenchServer> {
     stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
   })
   const [{ edge, bare }] = (await once(server, 'message')) as [{ edge: number; bare: number }]
-  const login = async () => {
+  const login = async (email: string) => {
     const response = await fetch(`http://127.0.0.1:${edge}/api/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ identifier: 'ann@example.com', password: PASSWORD }),
+      body: JSON.stringify({ identifier: email, password: PASSWORD }),
     })
     const body = (await response.json()) as { access_token?: string; detail?: string }
     if (body.access_token === undefined) throw new Error(`nobody could sign in: ${body.detail}`)
@@ -32,9 +33,9 @@ export async function startBenchServer(): Promise<BenchServer> {
   return {
     edge,
     bare,
-    token: await login(),
-    async login() {
-      await login()
+    token: await login('ann@example.com'),
+    async login(email) {
+      await login(email)
     },
     processorSeconds: () => processorSeconds(server),
     async stop() {
