@@ -25,6 +25,7 @@ describe('changing the password', () => {
     await using server = await startAccounts()
     const ann = await server.person('ann')
     const other = await server.signIn(ann.email, PASSWORD)
+    for (const { token } of [ann, other]) expect((await server.as(token).get('/auth/me')).status).toBe(200)
     const answer = await changePassword(ann)
     expect([answer.status, answer.json]).toEqual([200, { status: 'updated' }])
     for (const { token } of [ann, other]) {

@@ -17,8 +17,12 @@ export function lockedForSeconds(failures: Failures | undefined, nowSeconds: num
   return Math.max(0, (failures?.lockedUntil ?? 0) - nowSeconds)
 }
 
-/** What is known after one more wrong password. Failures outside the window, and a lock that ran out, are forgotten. */
+/**
+ * What is known after one more wrong password. Failures outside the window, and a lock that ran out, are forgotten; a lock
+ * that holds is neither made longer nor lifted.
+ */
 export function afterFailure(before: Failures | undefined, nowSeconds: number, rule: LockoutRule): Failures {
+  if (before && lockedForSeconds(before, nowSeconds) > 0) return before
   const isStale =
     before === undefined || before.lockedUntil !== null || nowSeconds - before.firstAt > rule.windowSeconds
   const count = isStale ? 1 : before.count + 1

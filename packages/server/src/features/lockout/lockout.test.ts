@@ -141,6 +141,14 @@ for (const kind of storageKinds) {
       expect((await login(server, ann.email, PASSWORD)).status).toBe(429)
     })
 
+    test('counts each guess before the next one is compared, however slowly the counting goes', async () => {
+      await using server = await startAccounts({ database: await databases.create() })
+      const ann = await server.person('ann')
+      const guesses = ['one', 'two', 'three', 'four', 'five', PASSWORD]
+      const answers = await server.writeInOrder(guesses.map((guess) => () => login(server, ann.email, guess)))
+      expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429, 429])
+    })
+
     test('holds after a restart', async () => {
       const database = await databases.create()
       {

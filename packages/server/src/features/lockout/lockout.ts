@@ -34,10 +34,7 @@ export class Lockout {
     const rule = this.#rule()
     if (rule.failures === 0) return 0
     const nowSeconds = this.#nowSeconds()
-    const before = await this.#store.find(tx, account)
-    const alreadyLocked = lockedForSeconds(before, nowSeconds)
-    if (alreadyLocked > 0) return alreadyLocked
-    const after = afterFailure(before, nowSeconds, rule)
+    const after = afterFailure(await this.#store.find(tx, account), nowSeconds, rule)
     await this.#store.put(tx, account, after)
     return lockedForSeconds(after, nowSeconds)
   }

@@ -100,6 +100,7 @@ describe('a token', () => {
 describe('a refresh', () => {
   test('gives the same session another token', async () => {
     await using server = await startAccounts()
+    expect((await me(server, server.admin.token)).status).toBe(200)
     server.clock.advance(HOUR_MS)
     const answer = await succeed(server.admin.post('/auth/refresh'))
     expect(answer.json).toEqual({
@@ -152,6 +153,7 @@ describe('a refresh', () => {
 describe('signing out', () => {
   test('ends the session and clears what the browser has stored', async () => {
     await using server = await startAccounts()
+    expect((await me(server, server.admin.token)).status).toBe(200) // so that it is in memory
     const answer = await server.admin.post('/auth/logout')
     expect([answer.status, answer.json, answer.headers['clear-site-data']]).toEqual([
       200,
@@ -201,6 +203,7 @@ describe('signing out', () => {
 describe('the cap', () => {
   test('ends the oldest session when there is one too many', async () => {
     await using server = await startAccounts({ env: { SVCD_MAX_SESSIONS_PER_USER: '2' } })
+    expect((await me(server, server.admin.token)).status).toBe(200)
     server.clock.advance(1000)
     const second = await server.signIn(ADMIN.email, ADMIN.password)
     server.clock.advance(1000)
