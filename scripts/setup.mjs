@@ -73,6 +73,7 @@ export async function ensureWebUi() {
 
 /** What some tests need beside Node: how to tell that it is there, and Debian's packages for it. */
 const programs = [
+  { name: 'OpenSSL', packages: ['openssl'], isThere: () => spawnSync('openssl', ['version']).status === 0 },
   { name: 'PostgreSQL', packages: ['postgresql'], isThere: hasPostgres },
   // A browser without a font draws nothing that could be looked at.
   { name: 'Chromium', packages: ['chromium', 'fonts-dejavu-core'], isThere: () => existsSync('/usr/bin/chromium') },

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,9 @@ export interface Certificate {
   readonly key: string
   readonly cert: string
 }
+
+/** Tests that need a certificate are skipped without it: `test.skipIf(!hasOpenssl)` */
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 /** A new certificate for the address 127.0.0.1, signed by itself and valid for a day. Made by the `openssl` program. */
 export async function makeCertificate(): Promise<Certificate> {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
-import { makeCertificate } from '../../testing/certificate.ts'
+import { hasOpenssl, makeCertificate } from '../../testing/certificate.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { startMailServer } from '../../testing/mail-server.ts'
 import { MailFailed } from '../mail.ts'
@@ -75,7 +75,7 @@ test.each([
   expect(encryptionFor({ port, useTls })).toBe(encryption)
 })
 
-test.each([
+test.skipIf(!hasOpenssl).each([
   { tls: 'none', encryption: 'none', secure: false },
   { tls: 'starttls', encryption: 'starttls', secure: true },
   { tls: 'implicit', encryption: 'implicit', secure: true },
@@ -111,17 +111,20 @@ test('international domains go over the wire in their ASCII form', async () => {
   expect(said).toContain('RCPT TO:<ada@xn--grn-ioa.example>')
 })
 
-test.each(['starttls', 'implicit'] as const)('a certificate nobody vouches for is refused, over %s', async (tls) => {
-  await using server = await startMailServer({ tls })
-  const { cert } = await makeCertificate()
-  for (const ca of [undefined, cert]) {
-    const refused = await failure(
-      mailer({ host: server.host, port: server.port, encryption: tls }, { ca }).deliver(message),
-    )
-    expect(refused.message).toBe('There is no trusted, encrypted connection to the mail server')
-  }
-  expect(await server.messages()).toEqual([])
-})
+test.skipIf(!hasOpenssl).each(['starttls', 'implicit'] as const)(
+  'a certificate nobody vouches for is refused, over %s',
+  async (tls) => {
+    await using server = await startMailServer({ tls })
+    const { cert } = await makeCertificate()
+    for (const ca of [undefined, cert]) {
+      const refused = await failure(
+        mailer({ host: server.host, port: server.port, encryption: tls }, { ca }).deliver(message),
+      )
+      expect(refused.message).toBe('There is no trusted, encrypted connection to the mail server')
+    }
+    expect(await server.messages()).toEqual([])
+  },
+)
 
 test.each(['starttls', 'implicit'] as const)('a certificate for another name is refused, over %s', async (tls) => {
   await using server = await startMailServer({ tls })
@@ -138,13 +141,13 @@ test('a server that cannot encrypt gets nothing when encryption is asked for', a
   expect(await server.messages()).toEqual([])
 })
 
-test('without encryption the STARTTLS a server offers is left alone', async () => {
+test.skipIf(!hasOpenssl)('without encryption the STARTTLS a server offers is left alone', async () => {
   await using server = await startMailServer({ tls: 'starttls' })
   await mailer({ host: server.host, port: server.port, encryption: 'none' }).deliver(message)
   expect(await server.waitFor('ada@example.org')).toMatchObject({ secure: false })
 })
 
-test('the right name and password are signed in', async () => {
+test.skipIf(!hasOpenssl)('the right name and password are signed in', async () => {
   await using server = await startMailServer({ tls: 'starttls', ...account })
   const { host, port, ca } = server
   await mailer({ host, port, encryption: 'starttls', signIn: account }, { ca }).deliver(message)
