@@ -31,7 +31,7 @@ const LAYERS: Record<string, Record<string, readonly string[]>> = {
       'mail',
       'http',
       'features',
-      'app.ts',
+      'ports.ts',
       'settings-views.ts',
     ],
     'app.ts': [
@@ -44,7 +44,9 @@ const LAYERS: Record<string, Record<string, readonly string[]>> = {
       'features',
       'app-people.ts',
       'settings-views.ts',
+      'ports.ts',
     ],
+    'ports.ts': ['kernel', 'storage', 'features'],
     'settings-views.ts': ['config', 'features', 'http', 'mail'],
     'main.ts': ['*'],
     process: ['kernel', 'config', 'logging', 'storage', 'mail', 'features', 'http', 'app.ts'],

@@ -1,6 +1,7 @@
-import { createApp, type Ports } from '../../packages/server/src/app.ts'
+import { createApp } from '../../packages/server/src/app.ts'
 import type { Logger } from '../../packages/server/src/kernel/logger.ts'
 import type { Route } from '../../packages/server/src/kernel/route.ts'
+import type { Ports } from '../../packages/server/src/ports.ts'
 
 /**
  * The routes of the real composition root, so that none can be forgotten. Building the service opens nothing and

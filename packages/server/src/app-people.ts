@@ -1,4 +1,3 @@
-import type { Ports } from './app.ts'
 import type { Settings } from './config/settings.ts'
 import { ADMINS } from './features/accounts/account.ts'
 import { AccountStore } from './features/accounts/account-store.ts'
@@ -44,6 +43,7 @@ import { Background } from './kernel/background.ts'
 import { Repeated } from './kernel/repeated.ts'
 import type { Route } from './kernel/route.ts'
 import { ConfiguredMail } from './mail/configured-mail.ts'
+import type { Ports } from './ports.ts'
 import { mailSettings } from './settings-views.ts'
 
 const HOUR_MS = 3_600_000

@@ -9,34 +9,14 @@ import { AuditStore } from './features/audit/audit-store.ts'
 import type { GroupService } from './features/groups/group-service.ts'
 import { healthRoutes } from './features/health/health-routes.ts'
 import { instanceRoutes } from './features/instance/instance-routes.ts'
-import type { Build } from './features/instance/version.ts'
 import { Metrics, metricsRoutes } from './features/metrics/metrics.ts'
 import type { Sessions } from './features/sessions/sessions.ts'
 import { Watchdog } from './features/watchdog/watchdog.ts'
 import { createHttp } from './http/http-server.ts'
 import { withOpenApi } from './http/openapi-routes.ts'
-import type { Clock } from './kernel/clock.ts'
-import type { Logger } from './kernel/logger.ts'
 import type { Route } from './kernel/route.ts'
+import type { Ports } from './ports.ts'
 import { edgeView, watchdogSettings } from './settings-views.ts'
-import type { Storage } from './storage/storage.ts'
-
-/** The outside parts the service is built from. */
-export interface Ports {
-  readonly storage: Storage
-  readonly clock: Clock
-  readonly log: Logger
-  readonly instanceId: string
-  /** Signs tokens while the operator has set no secret. */
-  readonly signingSecret: string
-  /** How often a password is hashed. Fewer than the default only in tests. */
-  readonly passwordIterations?: number
-  /** Asked each time: a reload may name another version file. */
-  readonly build: () => Build
-  /** Where the built web UI is, unless a setting says otherwise. */
-  readonly webDir: string
-  readonly checkReplies?: boolean
-}
 
 export interface App {
   readonly routes: readonly Route[]

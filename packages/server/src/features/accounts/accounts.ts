@@ -11,7 +11,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { type Account, ADMINS, type GroupName, isAdmin, MEMBERS, type Standing } from './account.ts'
 import type { AccountChange, AccountStore } from './account-store.ts'
 import { freeHandle, handleFor, LONGEST_SUFFIX, MAX_HANDLE_LENGTH } from './handle.ts'
-import { passwordAgesFrom } from './usable.ts'
+import { accountDisabled, passwordAgesFrom } from './usable.ts'
 
 type Tx = Transaction<Database>
 
@@ -63,6 +63,16 @@ export class Accounts {
     const account = await this.find(userId, queries)
     if (!account) throw new AppError('not_found', 'User not found')
     return account
+  }
+
+  /** What was true of an account before something slow, such as comparing its password, must be true when it is used. */
+  async requireUnchanged(tx: Tx, before: Account): Promise<Account> {
+    const present = await this.find(before.id, tx)
+    if (present?.passwordHash !== before.passwordHash) {
+      throw new AppError('conflict', 'The password was changed in the meantime')
+    }
+    if (present.disabled) throw accountDisabled()
+    return present
   }
 
   findByEmail(email: string, queries: Kysely<Database> = this.#storage.db): Promise<Account | undefined> {

@@ -1,10 +1,7 @@
-import type { Transaction } from 'kysely'
 import type { Settings } from '../../config/settings.ts'
 import { AppError } from '../../kernel/app-error.ts'
-import type { Database } from '../../storage/database.ts'
 import { isExpired } from '../passwords/password-policy.ts'
 import type { Account } from './account.ts'
-import type { Accounts } from './accounts.ts'
 
 /** When a password's age counts from; null when the account has none, so that it never gets too old. */
 export function passwordAgesFrom(
@@ -26,17 +23,3 @@ export function requireUsable(
 export const accountDisabled = () => new AppError('account_disabled', 'Account disabled')
 
 export const passwordExpired = () => new AppError('password_expired', 'Your password has expired. Choose a new one.')
-
-/** What was true of an account before something slow, such as comparing its password, must be true when it is used. */
-export async function requireUnchanged(
-  accounts: Pick<Accounts, 'find'>,
-  tx: Transaction<Database>,
-  before: Account,
-): Promise<Account> {
-  const present = await accounts.find(before.id, tx)
-  if (present?.passwordHash !== before.passwordHash) {
-    throw new AppError('conflict', 'The password was changed in the meantime')
-  }
-  if (present.disabled) throw accountDisabled()
-  return present
-}

@@ -8,7 +8,6 @@ import type { Account } from '../accounts/account.ts'
 import { type Accounts, emailInUse, handleTaken } from '../accounts/accounts.ts'
 import { requireEmail } from '../accounts/email-address.ts'
 import { requireHandle } from '../accounts/handle.ts'
-import { requireUnchanged } from '../accounts/usable.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import type { PasswordGate } from '../lockout/password-gate.ts'
@@ -70,7 +69,7 @@ export class OwnAccount {
     })
     await storage.transaction(async (tx) => {
       if (await accounts.findByEmail(email, tx)) throw emailInUse()
-      const present = await requireUnchanged(accounts, tx, account)
+      const present = await accounts.requireUnchanged(tx, account)
       if (present.addressChanges !== account.addressChanges) {
         throw new AppError('conflict', 'The address was changed in the meantime')
       }
@@ -89,7 +88,7 @@ export class OwnAccount {
     await storage.transaction(async (tx) => {
       const holder = await accounts.findByHandle(handle, tx)
       if (holder && holder.id !== account.id) throw handleTaken(handle)
-      await requireUnchanged(accounts, tx, account)
+      await accounts.requireUnchanged(tx, account)
       await lockout.clear(tx, account.email)
       await accounts.change(tx, account.id, { handle })
       const entry = {

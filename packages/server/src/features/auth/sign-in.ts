@@ -6,7 +6,7 @@ import type { RequestFacts } from '../../kernel/route.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { accountDisabled, passwordAgesFrom, passwordExpired, requireUnchanged } from '../accounts/usable.ts'
+import { accountDisabled, passwordAgesFrom, passwordExpired } from '../accounts/usable.ts'
 import type { Lockout } from '../lockout/lockout.ts'
 import { lockoutKey, type PasswordGate } from '../lockout/password-gate.ts'
 import { isExpired } from '../passwords/password-policy.ts'
@@ -38,7 +38,7 @@ export class SignIn {
     const { storage, accounts, sessions, lockout } = this.#parts
     const account = await this.#passGate(identifier, password, request)
     const signedIn = await storage.transaction(async (tx) => {
-      const present = await requireUnchanged(accounts, tx, account)
+      const present = await accounts.requireUnchanged(tx, account)
       await lockout.clear(tx, lockoutKey({ account, identifier }))
       if (this.#isPasswordExpired(present)) return undefined // after the commit: the failures are cleared all the same
       return { account: present, token: await sessions.begin(tx, present, { via: 'password', request }) }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Account } from '../accounts/account.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { passwordAgesFrom, requireUnchanged } from '../accounts/usable.ts'
+import { passwordAgesFrom } from '../accounts/usable.ts'
 import type { Origin } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -69,7 +69,7 @@ export class Passwords {
     how: { via: 'self-service' | 'password-reset' | 'expired-password' | 'admin'; mustChange: boolean; origin: Origin },
   ): Promise<void> {
     const { accounts, sessions, audit } = this.#parts
-    const present = await requireUnchanged(accounts, tx, account)
+    const present = await accounts.requireUnchanged(tx, account)
     const { historyCount } = this.#parts.policy()
     await accounts.setPassword(tx, present, { hash, mustChange: how.mustChange, historyCount })
     const detail = { via: how.via }
