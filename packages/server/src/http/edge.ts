@@ -5,7 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { answerCors } from './cors.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import { errorReply } from './error-reply.ts'
-import { holdsNul, nulRefused } from './json-body.ts'
+import { nulInUrl } from './nul.ts'
 import { RateLimiter } from './rate-limit.ts'
 import { FactsFactory } from './request-facts.ts'
 import { API_HEADERS, COMMON_HEADERS } from './security-headers.ts'
@@ -57,7 +57,7 @@ export class Edge {
 
   /** What can be refused before anything of the body is read. */
   refusal(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
-    return this.#refusalByLimit(request) ?? refusalByAddress(request, reply) ?? refusalByText(request)
+    return this.#refusalByLimit(request) ?? refusalByAddress(request, reply) ?? nulInUrl(request.url)
   }
 
   /** True when the request was a CORS preflight and has been answered. */
@@ -114,8 +114,5 @@ function refusalByAddress(request: FastifyRequest, reply: FastifyReply): AppErro
   const mayBePage = request.method === 'GET' || request.method === 'HEAD'
   return request.is404 && !mayBePage ? new AppError('not_found', 'Not Found') : undefined
 }
-
-const refusalByText = (request: FastifyRequest): AppError | undefined =>
-  holdsNul(request.url) ? nulRefused() : undefined
 
 const isApi = (request: FastifyRequest): boolean => request.facts.path.startsWith('/api/')

@@ -32,7 +32,7 @@ const printed = (log: MemoryLog) =>
     .map(({ message, fields }) => `${message} ${JSON.stringify(fields)} ${errorText(fields.error, (text) => text)}`)
     .join('\n')
 
-test.skipIf(!hasOpenssl)(
+test.skipIf(!hasOpenssl())(
   'a letter is rendered, sent by the mail server that is set, and noted without address and link',
   async () => {
     await using server = await startMailServer({ tls: 'starttls', user: 'svc@example.com', password })

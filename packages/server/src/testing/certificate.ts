@@ -11,8 +11,8 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** Tests that need a certificate are skipped without it: `test.skipIf(!hasOpenssl)` */
-export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+/** Tests that need a certificate are skipped without it: `test.skipIf(!hasOpenssl())` */
+export const hasOpenssl = (): boolean => spawnSync('openssl', ['version']).status === 0
 
 /** A new certificate for the address 127.0.0.1, signed by itself and valid for a day. Made by the `openssl` program. */
 export async function makeCertificate(): Promise<Certificate> {

@@ -58,7 +58,7 @@ export class PasswordGate {
     try {
       await turns.run(() => this.#try(key, attempt))
     } finally {
-      if (turns.isIdle) this.#turns.delete(key)
+      if (turns.isIdle && this.#turns.get(key) === turns) this.#turns.delete(key)
     }
   }
 

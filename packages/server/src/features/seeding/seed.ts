@@ -18,14 +18,12 @@ import type { PasswordHasher } from '../passwords/password-hash.ts'
 import { findWeakness } from '../passwords/password-policy.ts'
 import { SeedStore } from './seed-store.ts'
 
-/** The settings do not allow a first administrator. `setting` is what to change; `message` continues its name. */
+/** The settings do not fit the accounts there are. The message is for the operator and begins with the setting. */
 export class SeedRefused extends Error {
   override readonly name = 'SeedRefused'
-  readonly setting: string
 
-  constructor(setting: string, message: string) {
-    super(`${setting} ${message}`)
-    this.setting = setting
+  constructor(setting: string, why: string) {
+    super(`${setting} ${why}`)
   }
 }
 

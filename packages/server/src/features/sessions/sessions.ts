@@ -160,7 +160,8 @@ export class Sessions {
   async #enforceCap(tx: Tx, userId: string, origin: Origin): Promise<readonly string[]> {
     const cap = this.#parts.settings().sessions.maxPerUser
     if (cap === 0) return []
-    const sessions = await this.#parts.store.listOf(tx, userId)
+    const nowSeconds = this.#nowSeconds()
+    const sessions = (await this.#parts.store.listOf(tx, userId)).filter(({ expiresAt }) => expiresAt > nowSeconds)
     const surplus = sessions.slice(0, Math.max(0, sessions.length - cap))
     if (surplus.length === 0) return []
     await this.#delete(tx, surplus)

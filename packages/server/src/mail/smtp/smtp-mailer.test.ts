@@ -75,7 +75,7 @@ test.each([
   expect(encryptionFor({ port, useTls })).toBe(encryption)
 })
 
-test.skipIf(!hasOpenssl).each([
+test.skipIf(!hasOpenssl()).each([
   { tls: 'none', encryption: 'none', secure: false },
   { tls: 'starttls', encryption: 'starttls', secure: true },
   { tls: 'implicit', encryption: 'implicit', secure: true },
@@ -111,7 +111,7 @@ test('international domains go over the wire in their ASCII form', async () => {
   expect(said).toContain('RCPT TO:<ada@xn--grn-ioa.example>')
 })
 
-test.skipIf(!hasOpenssl).each(['starttls', 'implicit'] as const)(
+test.skipIf(!hasOpenssl()).each(['starttls', 'implicit'] as const)(
   'a certificate nobody vouches for is refused, over %s',
   async (tls) => {
     await using server = await startMailServer({ tls })
@@ -141,13 +141,13 @@ test('a server that cannot encrypt gets nothing when encryption is asked for', a
   expect(await server.messages()).toEqual([])
 })
 
-test.skipIf(!hasOpenssl)('without encryption the STARTTLS a server offers is left alone', async () => {
+test.skipIf(!hasOpenssl())('without encryption the STARTTLS a server offers is left alone', async () => {
   await using server = await startMailServer({ tls: 'starttls' })
   await mailer({ host: server.host, port: server.port, encryption: 'none' }).deliver(message)
   expect(await server.waitFor('ada@example.org')).toMatchObject({ secure: false })
 })
 
-test.skipIf(!hasOpenssl)('the right name and password are signed in', async () => {
+test.skipIf(!hasOpenssl())('the right name and password are signed in', async () => {
   await using server = await startMailServer({ tls: 'starttls', ...account })
   const { host, port, ca } = server
   await mailer({ host, port, encryption: 'starttls', signIn: account }, { ca }).deliver(message)
