@@ -6,6 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 const PACKAGES: Record<string, { mayImport: readonly string[]; node: boolean }> = {
   'packages/protocol': { mayImport: [], node: false },
   'packages/client': { mayImport: ['@svc/protocol'], node: false },
+  'packages/agent': { mayImport: ['@svc/protocol'], node: true },
   'packages/server': { mayImport: ['@svc/protocol'], node: true },
   'packages/web': { mayImport: ['@svc/protocol', '@svc/client'], node: false },
   e2e: { mayImport: ['@svc/protocol', '@svc/client', '@svc/server'], node: true },
@@ -13,7 +14,7 @@ const PACKAGES: Record<string, { mayImport: readonly string[]; node: boolean }> 
 }
 
 /** What the server is put together from. */
-const PARTS = ['kernel', 'config', 'logging', 'storage', 'mail', 'http', 'features']
+const PARTS = ['kernel', 'config', 'logging', 'storage', 'mail', 'engine', 'agent', 'http', 'features']
 
 /** For each folder of a package: the folders beside it that it may import. A folder may always import itself. */
 const LAYERS: Record<string, Record<string, readonly string[]>> = {
@@ -23,12 +24,15 @@ const LAYERS: Record<string, Record<string, readonly string[]>> = {
     logging: ['kernel'],
     storage: ['kernel'],
     mail: ['kernel'],
+    engine: ['kernel'],
+    agent: ['kernel'],
     http: ['kernel'],
-    features: ['kernel', 'storage', 'mail', 'config'],
+    features: ['kernel', 'storage', 'mail', 'engine', 'agent', 'config'],
     testing: ['*'],
     'app-people.ts': [...PARTS, 'ports.ts', 'settings-views.ts'],
-    'app.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts'],
-    'ports.ts': ['kernel', 'storage', 'features'],
+    'app-workspaces.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts'],
+    'app.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts', 'app-workspaces.ts'],
+    'ports.ts': ['kernel', 'storage', 'engine', 'features'],
     'settings-views.ts': ['config', 'features', 'http', 'mail'],
     'main.ts': ['*'],
     process: [...PARTS, 'app.ts'],
@@ -43,9 +47,10 @@ const LAYERS: Record<string, Record<string, readonly string[]>> = {
   },
 }
 
-/** Storage drivers are picked in one place; everybody else sees only the interface. */
-const DRIVER = /^packages\/server\/src\/storage\/(sqlite|postgres)\//
-const DRIVER_PICKERS = /^packages\/server\/src\/(storage|testing)\/|^packages\/server\/src\/process\/open-storage\.ts$/
+/** Drivers are picked in one place; everybody else sees only the interface. */
+const DRIVER = /^packages\/server\/src\/(storage\/(sqlite|postgres)|engine\/(docker|local))\//
+const DRIVER_PICKERS =
+  /^packages\/server\/src\/((storage|engine|testing)\/|process\/(open-storage|open-engine|doctor)\b)/
 /** What a feature keeps to itself. */
 const PRIVATE_TO_FEATURE = /-(store|routes|frames)\.ts$/
 const TEST = /\.test\.tsx?$/

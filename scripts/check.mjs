@@ -6,6 +6,7 @@ const projects = [
   'packages/protocol',
   'packages/client',
   'packages/client/tsconfig.node.json',
+  'packages/agent',
   'packages/server',
   'packages/web',
   'packages/web/tsconfig.node.json',

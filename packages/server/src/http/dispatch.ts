@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { Reply, type Route } from '../kernel/route.ts'
+import { needsNamed, Reply, type Route } from '../kernel/route.ts'
 import { encodingFor, pack } from './compression.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import { admit, type Guard } from './guard.ts'
@@ -45,8 +45,10 @@ export function mountRoutes(app: FastifyInstance, parts: DispatchParts): void {
 /** A parameter that does not exist would ask for a permission on nothing. */
 function checkNeed({ path, needs }: Route): void {
   if (typeof needs === 'string') return
-  const unknown = [...needs.on.matchAll(/:\w+/g)].find(([name]) => !path.split('/').includes(name))
-  if (unknown) throw new Error(`${path} asks for a permission on ${needs.on}, and has no ${unknown[0]}`)
+  for (const { on } of needsNamed(needs)) {
+    const unknown = [...on.matchAll(/:\w+/g)].find(([name]) => !path.split('/').includes(name))
+    if (unknown) throw new Error(`${path} asks for a permission on ${on}, and has no ${unknown[0]}`)
+  }
 }
 
 /** Who may call, then whether the input fits, then the one call. No handler ever sees a request that failed either. */

@@ -1,6 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../kernel/app-error.ts'
-import type { Access, Caller, Need, RequestFacts, SignIn } from '../kernel/route.ts'
+import {
+  type Access,
+  type Caller,
+  type Need,
+  type Needs,
+  needsNamed,
+  type RequestFacts,
+  type SignIn,
+} from '../kernel/route.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 
 /** The sign-in check and the permission check, handed in by the composition root. */
@@ -36,11 +44,34 @@ export async function admit(
       return signedIn(await guard.identify(request, 'required, password change due'))
     default: {
       const caller = signedIn(await guard.identify(request, 'required'))
-      await guard.authorize(caller, onResource(needs, input.params), request)
+      await authorize(guard, caller, needs, input)
       return caller
     }
   }
 }
+
+/** For any one of several the last refusal counts: they all say the same. */
+async function authorize(
+  guard: Guard,
+  caller: Caller,
+  needs: Need | Needs,
+  { params, request }: { params: Readonly<Record<string, string>>; request: RequestFacts },
+): Promise<void> {
+  const enoughIsOne = 'anyOf' in needs
+  let refusal: unknown
+  for (const need of needsNamed(needs)) {
+    try {
+      await guard.authorize(caller, onResource(need, params), request)
+      if (enoughIsOne) return
+    } catch (error) {
+      if (!enoughIsOne || !isRefusal(error)) throw error
+      refusal = error
+    }
+  }
+  if (enoughIsOne) throw refusal
+}
+
+const isRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'permission_denied'
 
 function signedIn(caller: Caller | null): Caller {
   if (!caller) throw new AppError('not_authenticated', 'Not authenticated')

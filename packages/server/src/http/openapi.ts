@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from '@svc/protocol/errors'
 import { z } from 'zod'
-import { type Access, API_PREFIX, type OtherMedia, type Route } from '../kernel/route.ts'
+import { type Access, API_PREFIX, needsNamed, type OtherMedia, type Route } from '../kernel/route.ts'
 import { STATUS } from './status.ts'
 
 type Json = Record<string, unknown>
@@ -47,7 +47,8 @@ function operation(row: Route): Json {
 
 export function needsInWords(needs: Access): string {
   if (typeof needs === 'string') return needs
-  return `${needs.permission} on ${needs.on.replace(/:(\w+)/g, '{$1}')}`
+  const inWords = needsNamed(needs).map(({ permission, on }) => `${permission} on ${on.replace(/:(\w+)/g, '{$1}')}`)
+  return inWords.join('anyOf' in needs ? ' or ' : ' and ')
 }
 
 function securityOf(needs: Access): Json[] {

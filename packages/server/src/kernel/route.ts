@@ -19,6 +19,18 @@ export interface Need {
   readonly on: `/${string}`
 }
 
+/** Several permissions: every one of them, or any one of them. */
+export type Needs = { readonly allOf: readonly Need[] } | { readonly anyOf: readonly Need[] }
+
+export const allOf = (...needs: readonly Need[]): Needs => ({ allOf: needs })
+export const anyOf = (...needs: readonly Need[]): Needs => ({ anyOf: needs })
+
+/** Every permission such a rule names. */
+export function needsNamed(needs: Need | Needs): readonly Need[] {
+  if ('allOf' in needs) return needs.allOf
+  return 'anyOf' in needs ? needs.anyOf : [needs]
+}
+
 /**
  * Who may call a route. There is no default: a row that does not say does not compile.
  * - `anyone`: no sign-in is looked at.
@@ -26,7 +38,7 @@ export interface Need {
  * - `signed in`: any account that may use the server.
  * - `signed in, password change due`: also one that must choose a new password first; everything else is shut to it.
  * - `anyone, judged by token`: the route judges the token itself, because it also takes one that is used up, or none.
- * - a `Need`: signed in and holding that permission.
+ * - a `Need`, or several: signed in and holding that permission.
  * - `operator`: a peer on this machine, or the bearer of a secret the operator set.
  */
 export type Access =
@@ -37,6 +49,7 @@ export type Access =
   | 'anyone, judged by token'
   | 'operator'
   | Need
+  | Needs
 
 /** How much a route asks of a sign-in. */
 export type SignIn = 'required' | 'required, password change due' | 'optional'

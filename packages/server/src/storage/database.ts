@@ -4,6 +4,7 @@ import type { ColumnType, Generated } from 'kysely'
 export interface Database {
   acl_entries: AclEntriesTable
   audit_events: AuditEventsTable
+  container_events: ContainerEventsTable
   group_members: GroupMembersTable
   invitations: InvitationsTable
   login_failures: LoginFailuresTable
@@ -12,6 +13,8 @@ export interface Database {
   user_groups: UserGroupsTable
   user_sessions: UserSessionsTable
   users: UsersTable
+  workspace_ports: WorkspacePortsTable
+  workspaces: WorkspacesTable
 }
 
 /** A column that is written once: no update may name it. */
@@ -133,4 +136,48 @@ export interface InvitationsTable {
   status: 'pending' | 'accepted' | 'revoked'
   created_at: WrittenOnce<number>
   accepted_at: number | null
+}
+
+export interface WorkspacesTable {
+  id: WrittenOnce<string>
+  owner_id: string
+  name: string
+  /** Of the container made for it last; null once that is known to be gone. */
+  container_id: string | null
+  num_ports: number
+  image: string | null
+  service_command: string | null
+  auto_start: number
+  setup_state: 'pending' | 'complete' | 'failed'
+  /** JSON, as the five below. */
+  health_check: string | null
+  mounts: string | null
+  env: string | null
+  allowed_domains: string | null
+  rejected_domains: string | null
+  settings: string | null
+  egress_mode: 'interactive' | 'static' | 'allow'
+  per_handle_home: number
+  classification_banner: string | null
+  created_at: WrittenOnce<number>
+}
+
+/** Ports of the host that belong to a workspace. */
+export interface WorkspacePortsTable {
+  port: WrittenOnce<number>
+  workspace_id: WrittenOnce<string>
+}
+
+/** What happened to containers. Append-only, as the audit trail is. */
+export interface ContainerEventsTable {
+  id: Generated<number>
+  workspace_id: WrittenOnce<string>
+  event: WrittenOnce<string>
+  actor_type: WrittenOnce<'user' | 'agent' | 'system'>
+  actor_id: WrittenOnce<string | null>
+  cause: WrittenOnce<string>
+  container_id: WrittenOnce<string | null>
+  container_role: WrittenOnce<string>
+  network_namespace: WrittenOnce<string | null>
+  created_at: WrittenOnce<number>
 }

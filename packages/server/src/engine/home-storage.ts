@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream'
+
+/**
+ * The home trees of workspaces: what is mounted at `/home`, and outlives every container. Names are relative to it,
+ * with `/` between the parts. Everything in it belongs to the workspace's user.
+ */
+export interface HomeStorage {
+  /** Makes an empty one, unless it is there. */
+  ensure(workspaceId: string): Promise<void>
+  /** With everything in it. One that is not there is a success. */
+  remove(workspaceId: string): Promise<void>
+  /** Bytes it takes, as far as they could be counted until `signal` aborts. */
+  measure(workspaceId: string, signal: AbortSignal): Promise<number>
+  /** Bytes that could still be written. */
+  freeBytes(): Promise<number>
+  /** Everything in it, parents before their content. Files that vanish meanwhile are left out. */
+  walk(workspaceId: string): AsyncIterable<HomeEntry>
+  /** Fills a new home. Nothing can be written outside of it, whatever the names and links given say. */
+  writer(workspaceId: string): HomeWriter
+}
+
+export type HomeEntry =
+  | { readonly kind: 'directory'; readonly name: string; readonly mode: number; readonly modifiedAt: number }
+  | { readonly kind: 'link'; readonly name: string; readonly target: string; readonly modifiedAt: number }
+  | {
+      readonly kind: 'file'
+      readonly name: string
+      readonly mode: number
+      readonly modifiedAt: number
+      readonly size: number
+      /** Exactly `size` bytes: cut, or filled with zeros, when the file changes meanwhile. */
+      open(): Readable
+    }
+
+/** Refuses a name that leaves the home or passes through a link; `message` says which. */
+export interface HomeWriter {
+  directory(name: string, mode: number): Promise<void>
+  /** Resolves when all of `content` is written. */
+  file(name: string, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>
+  /** Links are made only at the end, by `finish`, so that nothing can be written through one. */
+  link(name: string, target: string): Promise<void>
+  finish(): Promise<void>
+}
