@@ -26,6 +26,21 @@ export const auditEvents = {
   'invitation.resend': 'An invitation was sent again',
   'invitation.revoke': 'An invitation was revoked',
   'invitation.accept': 'An invitation was accepted',
+  'workspace.create': 'A workspace was created; `via` says whether anew, by import or as a copy',
+  'workspace.update': 'A workspace was changed; `fields` names what',
+  'workspace.delete': 'A workspace was deleted',
+  'workspace.transfer': 'A workspace was given to another owner',
+  'workspace.member.add': 'A workspace was shared with somebody',
+  'workspace.member.remove': 'A workspace is no longer shared with somebody',
+  'workspace.group.add': 'A workspace was shared with a group',
+  'workspace.group.remove': 'A workspace is no longer shared with a group',
+  'workspace.role.add': 'Somebody was given a role in a workspace',
+  'workspace.role.remove': 'Somebody lost a role in a workspace',
+  'workspace.role.change': 'Somebody has another role in a workspace, or none',
+  'file.download': 'Bytes left a workspace: a file, a directory, or all of it as an archive',
+  'file.upload': 'A workspace was made from an uploaded archive',
+  'volume.create': 'A volume was created',
+  'volume.delete': 'A volume was deleted',
 } as const
 
 export type AuditEventName = keyof typeof auditEvents

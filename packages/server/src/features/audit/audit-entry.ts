@@ -4,7 +4,7 @@ import type { Caller, RequestFacts } from '../../kernel/route.ts'
 /** Something that happened to identities, privileges or the server itself, as it is kept for auditors. */
 export interface AuditEntry {
   readonly event: AuditEventName
-  readonly targetType: 'app' | 'user' | 'session' | 'group' | 'acl' | 'invitation' | 'workspace'
+  readonly targetType: 'app' | 'user' | 'session' | 'group' | 'acl' | 'invitation' | 'workspace' | 'volume'
   readonly targetId: string | null
   /** Never a password or a token. */
   readonly detail: Readonly<Record<string, unknown>> | null
