@@ -5,6 +5,7 @@ import { needsNamed, Reply, type Route } from '../kernel/route.ts'
 import { encodingFor, pack } from './compression.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import { admit, type Guard } from './guard.ts'
+import { acceptUploads, uploadIn } from './upload.ts'
 import { type FieldProblem, InvalidRequest, parseInput } from './validation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -18,16 +19,12 @@ interface DispatchParts {
 
 /** Puts every row of the table into the router, and an answer with `Allow` for the methods a path does not have. */
 export function mountRoutes(app: FastifyInstance, parts: DispatchParts): void {
-  for (const row of parts.routes) {
-    checkNeed(row)
-    app.route({
-      method: row.method,
-      url: row.path,
-      config: { takesBody: row.body !== undefined },
-      ...(row.bodyLimitBytes === undefined ? {} : { bodyLimit: row.bodyLimitBytes }),
-      handler: (request, reply) => dispatch(row, parts, request, reply),
-    })
-  }
+  for (const row of parts.routes) if (!row.upload) mount(app, row, parts)
+  // In a room of their own, where nobody reads bodies before the handler does.
+  app.register(async (room) => {
+    acceptUploads(room)
+    for (const row of parts.routes) if (row.upload) mount(room, row, parts)
+  })
   for (const [path, rows] of Map.groupBy(parts.routes, (row) => row.path)) {
     const present = rows.map((row) => row.method)
     const allow = [...present, ...(present.includes('GET') ? ['HEAD'] : [])].toSorted().join(', ')
@@ -40,6 +37,17 @@ export function mountRoutes(app: FastifyInstance, parts: DispatchParts): void {
       },
     })
   }
+}
+
+function mount(app: FastifyInstance, row: Route, parts: DispatchParts): void {
+  checkNeed(row)
+  app.route({
+    method: row.method,
+    url: row.path,
+    config: { takesBody: row.body !== undefined },
+    ...(row.bodyLimitBytes === undefined ? {} : { bodyLimit: row.bodyLimitBytes }),
+    handler: (request, reply) => dispatch(row, parts, request, reply),
+  })
 }
 
 /** A parameter that does not exist would ask for a permission on nothing. */
@@ -61,7 +69,8 @@ async function dispatch(
   const { facts } = request
   const caller = await admit(row.needs, { params: rawParams(request), request: facts }, parts)
   const { params, query, body } = validInput(row, request)
-  const answer = await row.handle({ caller, params, query, body, request: facts })
+  const upload = row.upload && uploadIn(request)
+  const answer = await row.handle({ caller, params, query, body, upload, request: facts })
   if (parts.checkReplies) checkReply(row, answer)
   return payload(request, reply, answer)
 }

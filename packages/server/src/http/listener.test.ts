@@ -135,3 +135,24 @@ test('a client that resets its connection cannot pass for the private socket', a
   await rawRequest({ port: listener.port ?? 0, method: 'GET', path: '/' }) // by now the others have been read
   expect(new Set(peers)).toEqual(new Set(['127.0.0.1']))
 })
+
+test('a peer that is kept out gets 403, and the service never sees its request', async () => {
+  const seen: string[] = []
+  const handler: RequestListener = (request, response) => {
+    seen.push(request.url ?? '')
+    response.end('hello')
+  }
+  const isKeptOut = (peer: string) => peer === '127.0.0.2'
+  const listener = new Listener({ handler, clock: systemClock, log: new MemoryLog(), isKeptOut })
+  onTestFinished(() => listener.close(0))
+  await listener.listen({ host: '0.0.0.0', port: 0 })
+  const port = listener.port ?? 0
+  const from = async (localAddress: string) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    socket.end(`GET /from/${localAddress} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 127.0.0.1\r\n\r\n`)
+    return (await socket.toArray()).join('')
+  }
+  expect(await from('127.0.0.2')).toMatch(/^HTTP\/1.1 403 .*Workspaces cannot use this address/s)
+  expect(await from('127.0.0.1')).toContain('hello')
+  expect(seen).toEqual(['/from/127.0.0.1'])
+})

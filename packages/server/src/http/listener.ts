@@ -3,12 +3,15 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { plainAddress } from './client-address.ts'
 
 /** An address in use may be a predecessor that is still letting go: worth waiting for, but not for ever. */
 const RETRY_FOR_MS = 30_000
 const RETRY_EVERY_MS = 500
 /** Above the idle time of common proxies, so that it is they who close a connection, never we under their next request. */
 const KEEP_ALIVE_MS = 72_000
+
+const KEPT_OUT = JSON.stringify({ detail: 'Workspaces cannot use this address', code: 'permission_denied' })
 
 export type Address = { readonly host: string; readonly port: number } | { readonly socketPath: string }
 
@@ -26,31 +29,43 @@ export class ListenError extends Error {
   }
 }
 
+interface ListenerParts {
+  readonly handler: RequestListener
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whose connections are refused, by the address of the peer itself: forwarded headers are anybody's to write. */
+  readonly isKeptOut?: (peer: string) => boolean
+}
+
 /** One listening address. Owns its connections until `close`. */
 export class Listener {
   readonly #server: Server
   readonly #clock: Clock
   readonly #log: Logger
+  readonly #isKeptOut: (peer: string) => boolean
 
   /** Requests under way. */
   readonly #answering = new Set<ServerResponse>()
+  readonly #keptOut = new WeakSet<Socket>()
   #closing = false
 
-  constructor({ handler, clock, log }: { handler: RequestListener; clock: Clock; log: Logger }) {
+  constructor({ handler, clock, log, isKeptOut = () => false }: ListenerParts) {
     this.#server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
       this.#answering.add(response)
       response.once('close', () => this.#answered(response))
       if (this.#closing) response.shouldKeepAlive = false
-      handler(request, response)
+      if (this.#keptOut.has(request.socket)) refuse(response)
+      else handler(request, response)
     })
     this.#clock = clock
     this.#log = log
+    this.#isKeptOut = isKeptOut
   }
 
   /** Resolves once the address is ours. `ending` gives up waiting for one that is in use. */
   async listen(address: Address, ending?: AbortSignal): Promise<void> {
     if ('socketPath' in address) await clearStaleSocket(address)
-    else this.#server.on('connection', noteOrRefusePeer)
+    else this.#server.on('connection', (socket: Socket) => this.#noteOrRefusePeer(socket))
     const untilMs = this.#clock.nowMs() + RETRY_FOR_MS
     for (let waiting = false; ; waiting = true) {
       const failure = await this.#tryListen(address)
@@ -110,6 +125,17 @@ export class Listener {
     cancel()
   }
 
+  /**
+   * Only a connection of the private socket has no peer address, and it is trusted for that. A client that resets its
+   * connection at once would look the same when its request is read, so the address is noted (Node keeps it) or missed
+   * now.
+   */
+  #noteOrRefusePeer(socket: Socket): void {
+    const peer = plainAddress(socket.remoteAddress ?? '')
+    if (peer === undefined) socket.destroy()
+    else if (this.#isKeptOut(peer)) this.#keptOut.add(socket)
+  }
+
   #answered(response: ServerResponse): void {
     this.#answering.delete(response)
     if (this.#closing) this.#endIfDone()
@@ -121,12 +147,8 @@ export class Listener {
   }
 }
 
-/**
- * Only a connection of the private socket has no peer address, and it is trusted for that. A client that resets its
- * connection at once would look the same when its request is read, so the address is noted (Node keeps it) or missed now.
- */
-function noteOrRefusePeer(socket: Socket): void {
-  if (socket.remoteAddress === undefined) socket.destroy()
+function refuse(response: ServerResponse): void {
+  response.writeHead(403, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(KEPT_OUT)
 }
 
 const inWords = (address: Address): string =>

@@ -1,6 +1,7 @@
 import { type ErrorCode, errorCodes } from '@svc/protocol/errors'
 import { z } from 'zod'
 import { type Access, API_PREFIX, needsNamed, type OtherMedia, type Route } from '../kernel/route.ts'
+import type { FormDescription } from '../kernel/upload.ts'
 import { STATUS } from './status.ts'
 
 type Json = Record<string, unknown>
@@ -29,10 +30,7 @@ export function openApiDocument(routes: readonly Route[], info: { title: string;
 }
 
 function operation(row: Route): Json {
-  const body = row.body && {
-    required: true,
-    content: { 'application/json': { schema: jsonSchema(row.body, 'input') } },
-  }
+  const body = bodyOf(row)
   return {
     operationId: `${row.method.toLowerCase()}-${row.path}`,
     tags: [row.tag],
@@ -43,6 +41,17 @@ function operation(row: Route): Json {
     ...(body ? { requestBody: body } : {}),
     responses: { 200: success(row.reply), ...refusalsOf(row) },
   }
+}
+
+function bodyOf({ body, upload }: Route): Json | undefined {
+  if (upload) return { required: true, content: { 'multipart/form-data': { schema: formSchema(upload) } } }
+  return body && { required: true, content: { 'application/json': { schema: jsonSchema(body, 'input') } } }
+}
+
+function formSchema({ file, fields = {} }: FormDescription): Json {
+  const texts = Object.entries(fields).map(([name, description]) => [name, { type: 'string', description }])
+  const bytes = { type: 'string', contentMediaType: 'application/octet-stream', description: file.description }
+  return { type: 'object', required: [file.field], properties: { [file.field]: bytes, ...Object.fromEntries(texts) } }
 }
 
 export function needsInWords(needs: Access): string {
@@ -100,6 +109,7 @@ function impliedRefusals(row: Route): ErrorCode[] {
   const codes: ErrorCode[] = []
   if (row.params || row.query || row.body) codes.push('invalid_request')
   if (row.body) codes.push('payload_too_large', 'unsupported_media_type')
+  if (row.upload) codes.push('bad_request')
   if (securityOf(row.needs).some((scheme) => 'session' in scheme)) codes.push('not_authenticated')
   if (row.needs === 'signed in' || typeof row.needs === 'object') {
     codes.push('account_disabled', 'password_expired', 'password_change_required')

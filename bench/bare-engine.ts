@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Podman's own API, with nothing of ours in between: what a start, or a command, costs at the least. */
+export class BareEngine {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'svc-bench-engine-'))
+  readonly #socketPath = join(this.#folder, 'engine.sock')
+  readonly #service: ChildProcess
+
+  constructor() {
+    const args = ['--runtime', 'runc', 'system', 'service', '--time=0', `unix://${this.#socketPath}`]
+    this.#service = spawn('podman', args, { stdio: 'ignore' })
+  }
+
+  async ready(): Promise<this> {
+    const deadline = performance.now() + 10_000
+    while (performance.now() < deadline) {
+      try {
+        await this.#ask('GET', '/v4.0.0/libpod/_ping')
+        return this
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+    throw new Error('podman does not answer')
+  }
+
+  async stop(): Promise<void> {
+    this.#service.kill('SIGTERM')
+    await once(this.#service, 'exit')
+    rmSync(this.#folder, { recursive: true })
+  }
+
+  /** Milliseconds from the request to create a container until its shell shows a prompt. */
+  async startShell(image: string): Promise<{ id: string; took: number }> {
+    const startedMs = performance.now()
+    const created = await this.#ask('POST', '/v4.0.0/libpod/containers/create', {
+      image,
+      command: ['/bin/bash', '--norc', '-i'],
+      terminal: true,
+      stdin: true,
+      env: { PS1: 'prompt> ' },
+      r_limits: [
+        { type: 'nofile', hard: 20000, soft: 20000 },
+        { type: 'nproc', hard: 32768, soft: 32768 },
+      ],
+    })
+    const id = String(Reflect.get(Object(JSON.parse(created)), 'Id'))
+    const prompt = this.#seen(id, 'prompt> ')
+    await prompt.attached
+    await this.#ask('POST', `/v4.0.0/libpod/containers/${id}/start`)
+    await prompt.seen
+    return { id, took: performance.now() - startedMs }
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#ask('DELETE', `/v4.0.0/libpod/containers/${id}?force=true&timeout=0`)
+  }
+
+  /** What a command in a running container wrote, through the engine's own exec. */
+  async exec(id: string, command: readonly string[]): Promise<string> {
+    const body = { AttachStdout: true, AttachStderr: true, Cmd: command }
+    const created = await this.#ask('POST', `/v4.0.0/libpod/containers/${id}/exec`, body)
+    const exec = String(Reflect.get(Object(JSON.parse(created)), 'Id'))
+    return this.#ask('POST', `/v4.0.0/libpod/exec/${exec}/start`, { Detach: false, Tty: false })
+  }
+
+  #seen(id: string, text: string): { attached: Promise<void>; seen: Promise<void> } {
+    const socket = connect(this.#socketPath)
+    const attached = Promise.withResolvers<void>()
+    const seen = Promise.withResolvers<void>()
+    let output = ''
+    socket.on('data', (chunk) => {
+      output += chunk
+      if (output.includes('\r\n\r\n')) attached.resolve()
+      if (output.includes(text)) {
+        seen.resolve()
+        socket.destroy()
+      }
+    })
+    socket.write(
+      `POST /v4.0.0/libpod/containers/${id}/attach?stream=true&stdout=true&stdin=true HTTP/1.1\r\n` +
+        'Host: d\r\nConnection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: 0\r\n\r\n',
+    )
+    return { attached: attached.promise, seen: seen.promise }
+  }
+
+  async #ask(method: string, path: string, body?: unknown): Promise<string> {
+    const sent = request({
+      socketPath: this.#socketPath,
+      method,
+      path,
+      headers: { 'content-type': 'application/json' },
+    }).end(body === undefined ? undefined : JSON.stringify(body))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    const text = (await response.toArray()).join('')
+    if ((response.statusCode ?? 500) >= 400) throw new Error(`${method} ${path}: ${text}`)
+    return text
+  }
+}
