@@ -1,6 +1,6 @@
 // Brings a checkout to the point where its own tools can run. Plain JavaScript for any Node >= 20.19, because it runs
 // before anything is installed. Each step looks first, and does nothing when there is nothing to do.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -71,22 +71,73 @@ export async function ensureWebUi() {
   writeFileSync(stamp, wanted)
 }
 
-/** What some tests need beside Node: how to tell that it is there, and Debian's packages for it. */
-const programs = [
-  { name: 'OpenSSL', packages: ['openssl'], isThere: () => spawnSync('openssl', ['version']).status === 0 },
-  { name: 'PostgreSQL', packages: ['postgresql'], isThere: hasPostgres },
-  // A browser without a font draws nothing that could be looked at.
-  { name: 'Chromium', packages: ['chromium', 'fonts-dejavu-core'], isThere: () => existsSync('/usr/bin/chromium') },
-]
+/** Builds the program that runs inside each workspace, unless it was built from these very sources. */
+export async function ensureAgent() {
+  // Loaded late: before the dependencies are installed it may not be possible.
+  const agent = await import('../packages/agent/build.mjs')
+  if (!agent.isBuilt()) await step('Building the workspace agent', () => agent.build())
+}
 
 /**
- * Installs the programs that are missing, where we may. Answers the names of those that are still missing; the tests
- * that need them skip by name.
+ * Sees to it that the container engine has the image of workspaces. Answers undefined, or a sentence that says why it has
+ * not: the server starts without it.
  */
+export async function ensureWorkspaceImage() {
+  const { ensureImage } = await import('./build-image.mjs')
+  return ensureImage().catch((error) => error.message)
+}
+
+/** With what Podman only recommends: two runtimes, because each refuses machines on which the other works. */
+const podmanPackages = ['podman', 'crun', 'runc', 'netavark', 'aardvark-dns', 'nftables', 'uidmap', 'catatonit']
+
+/**
+ * What is needed beside Node: how to tell that it is there, and Debian's packages for it. Looking costs no process, so
+ * that a second start pays nothing for it.
+ */
+const programs = {
+  engine: {
+    name: 'Podman',
+    packages: podmanPackages,
+    isThere: () => hasCommand('podman') || hasDocker(),
+  },
+  imageBuilder: { name: 'mmdebstrap', packages: ['mmdebstrap'], isThere: () => hasCommand('mmdebstrap') },
+  sandbox: { name: 'Bubblewrap', packages: ['bubblewrap'], isThere: () => hasCommand('bwrap') },
+  podman: {
+    name: 'Podman',
+    packages: podmanPackages,
+    isThere: () => ['podman', 'runc', 'nft', 'newuidmap'].every(hasCommand),
+  },
+  // Only its programs: tests start a daemon of their own, and leave the machine's alone.
+  docker: { name: 'Docker', packages: ['docker.io'], isThere: () => hasCommand('dockerd') && hasCommand('docker') },
+  openssl: { name: 'OpenSSL', packages: ['openssl'], isThere: () => hasCommand('openssl') },
+  postgres: { name: 'PostgreSQL', packages: ['postgresql'], isThere: hasPostgres },
+  // A browser without a font draws nothing that could be looked at.
+  chromium: {
+    name: 'Chromium',
+    packages: ['chromium', 'fonts-dejavu-core'],
+    isThere: () => existsSync('/usr/bin/chromium'),
+  },
+}
+
+const forStart = [programs.engine, programs.imageBuilder, programs.sandbox]
+const { podman, imageBuilder, sandbox, docker, openssl, postgres, chromium } = programs
+const forTests = [podman, imageBuilder, sandbox, docker, openssl, postgres, chromium]
+
+/** What runs workspaces. Answers whether there is an engine, and the packages that are missing still. */
+export async function ensureEngine() {
+  const missing = await installMissing(forStart)
+  return { isThere: programs.engine.isThere(), missing: missing.flatMap(({ packages }) => packages) }
+}
+
+/** What tests need. Answers the names of those that are still missing; the tests that need them skip by name. */
 export async function ensurePrograms() {
-  const missing = programs.filter(({ isThere }) => !isThere())
-  const mayInstall = process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0
-  if (missing.length > 0 && mayInstall) {
+  return (await installMissing(forTests)).map(({ name }) => name)
+}
+
+/** Installs the programs that are missing, where we may, and answers those that are missing still. */
+async function installMissing(wanted) {
+  const missing = wanted.filter(({ isThere }) => !isThere())
+  if (missing.length > 0 && process.getuid?.() === 0 && hasCommand('apt-get')) {
     await step(`Installing ${missing.map(({ name }) => name).join(' and ')} from Debian's packages`, async () => {
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
       const quiet = { env, stdio: ['ignore', 'ignore', 'inherit'] }
@@ -95,7 +146,19 @@ export async function ensurePrograms() {
       await run('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], quiet)
     })
   }
-  return programs.filter(({ isThere }) => !isThere()).map(({ name }) => name)
+  return missing.filter(({ isThere }) => !isThere())
+}
+
+/** Debian keeps some programs where only root looks. */
+function hasCommand(name) {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin']
+  return folders.some((folder) => existsSync(join(folder, name)))
+}
+
+/** An engine is here already, if Docker or a socket of somebody's choice is. */
+function hasDocker() {
+  const { CONTAINER_HOST, DOCKER_HOST } = process.env
+  return Boolean(CONTAINER_HOST || DOCKER_HOST) || existsSync('/var/run/docker.sock')
 }
 
 function hasPostgres() {

@@ -1,9 +1,9 @@
 // `npm start`: from a fresh checkout to a running server for one person on this machine. State lives in .svc/.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { ensureDependencies, ensureWebUi, root } from './setup.mjs'
+import { ensureAgent, ensureDependencies, ensureEngine, ensureWebUi, ensureWorkspaceImage, root } from './setup.mjs'
 
 const FIRST_PORT = 8080
 const LAST_PORT = 8099
@@ -11,16 +11,44 @@ const LAST_PORT = 8099
 const SAME_KEYPRESS_MS = 300
 
 await ensureDependencies()
-await ensureWebUi()
 const home = join(root, '.svc')
 const configDir = process.env.SVCD_CONFIG_DIR ?? join(home, 'config')
 await ensureConfig(configDir)
+await ensureAgent()
+await ensureWebUi()
+await ensureContainers()
 runServer({
   SVCD_CONFIG_DIR: configDir,
   SVCD_STATE_DIR: join(home, 'state'),
   SVCD_DATA_DIR: join(home, 'data'),
   ...process.env,
 })
+
+/** Workspaces run in containers where that can be had. Where not, the server still starts, and it is said why. */
+async function ensureContainers() {
+  const wanted = setting('engine') ?? 'auto'
+  if (wanted === 'local' || wanted === 'kubernetes') return
+  const { isThere, missing } = await ensureEngine()
+  if (!isThere)
+    console.log('There is no container engine: workspaces run as processes of this machine (engine `local`).')
+  if (missing.length > 0) {
+    console.log(`Missing for workspaces in containers: ${missing.join(' ')}. To install it, as root:`)
+    console.log(`  apt-get install --no-install-recommends ${missing.join(' ')}`)
+  }
+  if (!isThere) return
+  // Whoever names another image has made it, too.
+  if (setting('image_name') !== undefined) return
+  const obstacle = await ensureWorkspaceImage()
+  if (obstacle) console.log(`There is no workspace image: ${obstacle}`)
+}
+
+/** A simple setting as the server will read it: from the environment, else from the file. */
+function setting(name) {
+  const file = join(configDir, 'svcd.yaml')
+  const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const line = new RegExp(`^${name}:\\s*["']?([^\\s"'#]+)`, 'm').exec(written)
+  return process.env[`SVCD_${name.toUpperCase()}`] || line?.[1]
+}
 
 /** The first start writes down a free port, so that the address stays the same from then on. */
 async function ensureConfig(folder) {

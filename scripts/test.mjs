@@ -3,16 +3,28 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check } from './check.mjs'
-import { ensureDependencies, ensurePrograms, ensureWebUi, node, root, run } from './setup.mjs'
+import {
+  ensureAgent,
+  ensureDependencies,
+  ensurePrograms,
+  ensureWebUi,
+  ensureWorkspaceImage,
+  node,
+  root,
+  run,
+} from './setup.mjs'
 
 const filters = process.argv.slice(2)
 await ensureDependencies()
 const missing = await ensurePrograms()
+await ensureAgent()
 await ensureWebUi()
+const noImage = await ensureWorkspaceImage()
 const checks = await check()
 const tests = await runTests()
 
 if (missing.length > 0) console.log(`Not on this machine, so their tests were skipped: ${missing.join(', ')}`)
+if (noImage) console.log(`There is no workspace image, so tests that need it were skipped: ${noImage}`)
 for (const name of tests.skippedNames) console.log(`skipped: ${name}`)
 const failed = checks.failed + tests.failed
 console.log(`${checks.passed + tests.passed} passed, ${failed} failed, ${tests.skippedNames.length} skipped`)

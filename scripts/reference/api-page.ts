@@ -1,9 +1,9 @@
 import { needsInWords, openApiDocument } from '../../packages/server/src/http/openapi.ts'
-import { type Access, API_PREFIX, type Need, type Route } from '../../packages/server/src/kernel/route.ts'
+import { type Access, API_PREFIX, type Route } from '../../packages/server/src/kernel/route.ts'
 import { code, printedFrom, table } from './markdown.ts'
 
 /** A new word for who may call does not compile without its explanation. */
-const ACCESS: Record<Exclude<Access, Need>, string> = {
+const ACCESS: Record<Extract<Access, string>, string> = {
   anyone: 'no sign-in is looked at',
   'anyone, better signed in': 'a signed-in caller is told more',
   'signed in': 'any account that may use the server',

@@ -1,5 +1,5 @@
 import { permissions } from '@svc/protocol/permissions'
-import type { Route } from '../../packages/server/src/kernel/route.ts'
+import { needsNamed, type Route } from '../../packages/server/src/kernel/route.ts'
 import { code, printedFrom, table } from './markdown.ts'
 
 export function permissionsPage(routes: readonly Route[]): string {
@@ -16,6 +16,8 @@ ${table(['Permission', 'Routes that need it'], rows)}
 }
 
 function routesThatNeed(permission: string, routes: readonly Route[]): string {
-  const needed = routes.filter(({ needs }) => typeof needs === 'object' && needs.permission === permission)
+  const needed = routes.filter(
+    ({ needs }) => typeof needs === 'object' && needsNamed(needs).some((need) => need.permission === permission),
+  )
   return needed.map((row) => code(`${row.method} ${row.path}`)).join(', ') || '–'
 }

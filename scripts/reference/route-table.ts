@@ -2,6 +2,7 @@ import { createApp } from '../../packages/server/src/app.ts'
 import type { Logger } from '../../packages/server/src/kernel/logger.ts'
 import type { Route } from '../../packages/server/src/kernel/route.ts'
 import type { Ports } from '../../packages/server/src/ports.ts'
+import { engineAway } from '../../packages/server/src/testing/engine-away.ts'
 
 /**
  * The routes of the real composition root, so that none can be forgotten. Building the service opens nothing and
@@ -23,9 +24,11 @@ const standIns: Ports = {
     transaction: () => refuse('storage.transaction'),
     close: () => refuse('storage.close'),
   },
+  engine: engineAway(''),
   clock: { nowMs: () => refuse('clock.nowMs'), after: () => refuse('clock.after') },
   log: silent,
   instanceId: '',
+  dataDir: '',
   signingSecret: '',
   build: () => ({ version: '', commit: '', built_at: null }),
   webDir: '',

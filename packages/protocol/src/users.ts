@@ -96,13 +96,6 @@ export const ListUserWorkspaces = z.object({
 })
 export type ListUserWorkspaces = z.infer<typeof ListUserWorkspaces>
 
-export const UserWorkspaces = z.object({
-  items: z.array(z.never()).meta({ description: 'Workspaces of this user' }),
-  has_more: z.boolean(),
-  next_offset: z.int().nullable(),
-})
-export type UserWorkspaces = z.infer<typeof UserWorkspaces>
-
 export const SearchUsers = z.object({
   q: z.string().meta({ description: 'What an address or handle begins with, taken literally' }),
 })

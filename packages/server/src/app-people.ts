@@ -48,6 +48,9 @@ import { mailSettings } from './settings-views.ts'
 
 const HOUR_MS = 3_600_000
 
+/** What other parts may use of it. */
+export type People = ReturnType<typeof buildPeople>
+
 /** The part of the composition root that deals with people: who they are, how they sign in, what they may do. */
 export function buildPeople(settings: () => Settings, ports: Ports, audit: AuditLog) {
   const { storage, clock } = ports
@@ -80,11 +83,12 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
     hourly('removing failed sign-ins that no longer count', () => lockout.purgeStale()),
   ]
   const acl = { storage, store: aclStore, principals: new PrincipalStore(), access, audit, adminGroup: ADMINS }
+  const aclService = new AclService(acl)
   const userStore = new UserStore()
   const groups = new GroupService({ ...core, store: new GroupStore(), access })
   const invitationParts = { ...core, store: new InvitationStore(), settings: authSettings }
   const routes: Route[] = [
-    ...aclRoutes(new AclService(acl), new OwnPermissions(acl)),
+    ...aclRoutes(aclService, new OwnPermissions(acl)),
     ...authRoutes({
       signIn: new SignIn({ ...core, settings }),
       registration: new Registration({ ...core, settings: authSettings, cooldown: new Cooldown(clock) }),
@@ -113,6 +117,8 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
     access,
     sessions,
     groups,
+    tokens,
+    acl: aclService,
     /** Refuses settings under which no administrator could sign in. */
     checkSettings: (next: Settings) => requireWayIn(storage.db, next.auth),
     async start() {

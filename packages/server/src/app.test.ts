@@ -5,6 +5,7 @@ import { startServer } from './testing/start-server.ts'
 
 /** Changing this list is a security decision. */
 const PUBLIC_ROUTES = [
+  'GET /api/v1/auth/verify-workspace-token',
   'GET /api/v1/config',
   'GET /api/v1/openapi.json',
   'GET /api/v1/version',

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { buildPeople } from './app-people.ts'
+import { buildWorkspaces } from './app-workspaces.ts'
 import type { Settings } from './config/settings.ts'
 import type { Accounts } from './features/accounts/accounts.ts'
 import type { AccessControl } from './features/acl/access-control.ts'
@@ -9,6 +10,7 @@ import { AuditStore } from './features/audit/audit-store.ts'
 import type { GroupService } from './features/groups/group-service.ts'
 import { healthRoutes } from './features/health/health-routes.ts'
 import { instanceRoutes } from './features/instance/instance-routes.ts'
+import type { Lifecycle } from './features/lifecycle/lifecycle.ts'
 import { Metrics, metricsRoutes } from './features/metrics/metrics.ts'
 import type { Sessions } from './features/sessions/sessions.ts'
 import { Watchdog } from './features/watchdog/watchdog.ts'
@@ -26,10 +28,13 @@ export interface App {
   readonly sessions: Sessions
   readonly access: AccessControl
   readonly groups: GroupService
+  readonly lifecycle: Lifecycle
   /** Throws when settings that are valid by themselves do not fit what is in the database. */
   checkSettings(settings: Settings): Promise<void>
   /** Throws `SeedRefused` when the settings allow no administrator. */
   start(): Promise<void>
+  /** Stops every workspace: an orderly end leaves none running. Starts are refused from then on. */
+  drain(): Promise<void>
   /** Reverse of `start`. Listeners are closed before, storage is closed after; both belong to the process. */
   stop(): Promise<void>
 }
@@ -39,19 +44,32 @@ export async function createApp(settings: () => Settings, ports: Ports): Promise
   const { storage, clock, log, instanceId, build } = ports
   const audit = new AuditLog({ store: new AuditStore(storage), clock, log: log.child('audit') })
   const people = buildPeople(settings, ports, audit)
+  const workspaces = buildWorkspaces(settings, ports, { audit, people })
   const watchdog = new Watchdog({ settings: () => watchdogSettings(settings()), clock, log: log.child('watchdog') })
-  const metrics = new Metrics({ build: build(), instanceId, auditWriteFailures: () => audit.writeFailures })
+  const metrics = new Metrics({
+    build: build(),
+    instanceId,
+    auditWriteFailures: () => audit.writeFailures + workspaces.events.writeFailures,
+  })
   const routes = withOpenApi(
     [
       ...healthRoutes({
         instanceId,
         resources: () => watchdog.latest,
-        auditFailing: () => audit.failedWithin(settings().capacity.watchdogPollIntervalSeconds * 1000),
+        auditFailing: () => {
+          const windowMs = settings().capacity.watchdogPollIntervalSeconds * 1000
+          return audit.failedWithin(windowMs) || workspaces.events.failedWithin(windowMs)
+        },
       }),
-      ...auditRoutes(audit, () => settings().audit.failClosed),
+      ...auditRoutes({
+        audit,
+        containerWriteFailures: () => workspaces.events.writeFailures,
+        failClosed: () => settings().audit.failClosed,
+      }),
       ...instanceRoutes({ instanceId, build, settings }),
       ...metricsRoutes(metrics),
       ...people.routes,
+      ...workspaces.routes,
     ],
     build().version,
   )
@@ -72,14 +90,18 @@ export async function createApp(settings: () => Settings, ports: Ports): Promise
     sessions: people.sessions,
     access: people.access,
     groups: people.groups,
+    lifecycle: workspaces.lifecycle,
     checkSettings: people.checkSettings,
     async start() {
       await people.start()
       await watchdog.start()
+      await workspaces.start()
     },
+    drain: workspaces.drain,
     async stop() {
       watchdog.stop()
       await http.close()
+      await workspaces.stop()
       await people.stop()
     },
   }

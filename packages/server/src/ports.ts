@@ -1,3 +1,4 @@
+import type { ContainerEngine } from './engine/container-engine.ts'
 import type { Build } from './features/instance/version.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Logger } from './kernel/logger.ts'
@@ -6,9 +7,12 @@ import type { Storage } from './storage/storage.ts'
 /** The outside parts the service is built from. */
 export interface Ports {
   readonly storage: Storage
+  readonly engine: ContainerEngine
   readonly clock: Clock
   readonly log: Logger
   readonly instanceId: string
+  /** Where what must last is kept. */
+  readonly dataDir: string
   /** Signs tokens while the operator has set no secret. */
   readonly signingSecret: string
   /** How often a password is hashed. Fewer than the default only in tests. */

@@ -1,11 +1,20 @@
 import { type ChannelError, channelErrorCodes } from './channel-error.ts'
-import { BrokenFrame, DATA_CHUNK_BYTES, encodeFrame, type Frame, FrameReader, INITIAL_CREDIT } from './frames.ts'
+import {
+  BrokenFrame,
+  DATA_CHUNK_BYTES,
+  encodeFrame,
+  type Frame,
+  FrameReader,
+  INITIAL_CREDIT,
+  MAX_PAYLOAD_BYTES,
+} from './frames.ts'
 import { decodeJson, encodeJson } from './json-bytes.ts'
 
 /** Channels the other side may have open at once; more are refused, so that a fault cannot eat the memory. */
 const MAX_OPEN_CHANNELS = 1024
 /** Credit is given back in pieces of at least this size: a frame for each small read would be waste. */
 const CREDIT_STEP = INITIAL_CREDIT / 4
+const MAX_CHANNEL = 0xffff_ffff
 const NOTHING = new Uint8Array()
 
 /** What the owner of a channel is told. Not called again after `closed`. */
@@ -39,7 +48,8 @@ export class Channels {
   /** Channels that have bytes to send, in the order in which they take turns. */
   readonly #waiting = new Set<Channel>()
   #nextOwn: number
-  #lastOther = -1
+  /** Channel 0 is never opened. */
+  #lastOther = 0
   #othersOpen = 0
   #isFull = false
   #lost: ChannelError | undefined
@@ -58,12 +68,14 @@ export class Channels {
     const channel = new Channel(this.#nextOwn, this.#outlet)
     this.#nextOwn += 2
     channel.handlers = handlers
-    if (this.#lost) {
-      channel.lose(this.#lost)
+    const payload = encodeJson(request)
+    const refusal = this.#lost ?? this.#objectionTo(channel.id, payload)
+    if (refusal) {
+      channel.lose(refusal)
       return channel
     }
     this.#open.set(channel.id, channel)
-    this.#sendFrame({ kind: 'open', channel: channel.id, payload: encodeJson(request) })
+    this.#sendFrame({ kind: 'open', channel: channel.id, payload })
     return channel
   }
 
@@ -103,6 +115,13 @@ export class Channels {
     this.#waiting.clear()
     for (const channel of [...this.#open.values()]) channel.lose(error)
     this.#open.clear()
+  }
+
+  /** What would break the connection for everybody fails alone. */
+  #objectionTo(id: number, payload: Uint8Array): ChannelError | undefined {
+    if (payload.length > MAX_PAYLOAD_BYTES) return { code: 'bad_request', message: 'The request is too long' }
+    if (id > MAX_CHANNEL) return { code: 'too_many', message: 'The connection has no numbers left for new requests' }
+    return undefined
   }
 
   #accept({ channel: id, payload }: Frame): void {
@@ -163,6 +182,7 @@ export class Channel {
   #granted = INITIAL_CREDIT
   #consumed = 0
   #isEnding = false
+  #hasOtherEnded = false
   #isClosed = false
 
   constructor(id: number, outlet: Outlet) {
@@ -183,7 +203,7 @@ export class Channel {
    * closed. Whoever waits for that before reading on has back-pressure.
    */
   write(bytes: Uint8Array, kind: Piece['kind'] = 'data'): Promise<void> {
-    if (this.#isClosed || bytes.length === 0) return Promise.resolve()
+    if (this.#isClosed || this.#isEnding || bytes.length === 0) return Promise.resolve()
     return new Promise((sent) => {
       this.#pieces.push({ kind, bytes, sent })
       if (this.#credit > 0) this.#outlet.hasBytes(this)
@@ -224,13 +244,14 @@ export class Channel {
 
   /** @internal */
   receive({ kind, payload }: Frame): void {
-    if (kind === 'message') this.handlers.message?.(decodeJson(payload))
+    if (kind === 'message') this.#hear(decodeJson(payload))
     else if (kind === 'data' || kind === 'errorData') this.#take(payload, kind)
-    else if (kind === 'end') this.handlers.ended?.()
+    else if (kind === 'end') this.#takeEnd()
     else if (kind === 'credit') this.#earn(payload)
     else if (kind === 'close') {
+      const error = payload.length === 0 ? undefined : asError(decodeJson(payload))
       this.#finish()
-      this.handlers.closed?.(payload.length === 0 ? undefined : asError(decodeJson(payload)))
+      this.handlers.closed?.(error)
     }
   }
 
@@ -251,7 +272,18 @@ export class Channel {
     return this.#pieces.length > 0 && this.#credit > 0
   }
 
+  #hear(message: unknown): void {
+    this.handlers.message?.(message)
+  }
+
+  #takeEnd(): void {
+    if (this.#hasOtherEnded) throw new BrokenFrame(`channel ${this.id} ended twice`)
+    this.#hasOtherEnded = true
+    this.handlers.ended?.()
+  }
+
   #take(bytes: Uint8Array, kind: Piece['kind']): void {
+    if (this.#hasOtherEnded) throw new BrokenFrame(`bytes on channel ${this.id} after its end`)
     this.#granted -= bytes.length
     if (this.#granted < 0) throw new BrokenFrame(`more bytes on channel ${this.id} than there was credit for`)
     if (this.handlers.data) this.handlers.data(bytes, kind)

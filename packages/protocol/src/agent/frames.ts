@@ -51,7 +51,9 @@ export class BrokenFrame extends Error {
   override readonly name = 'BrokenFrame'
 }
 
+/** Throws `RangeError` for a payload that the other side would not take. */
 export function encodeFrame({ kind, channel, payload }: Frame): Uint8Array {
+  if (payload.length > MAX_PAYLOAD_BYTES) throw new RangeError(`a payload of ${payload.length} bytes`)
   const bytes = new Uint8Array(LENGTH_BYTES + HEAD_BYTES + payload.length)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, HEAD_BYTES + payload.length)
@@ -63,36 +65,61 @@ export function encodeFrame({ kind, channel, payload }: Frame): Uint8Array {
 
 /** Cuts a byte stream into frames. Throws `BrokenFrame` when it is not one of ours, and is of no more use then. */
 export class FrameReader {
-  #rest: Uint8Array = new Uint8Array()
+  /** A frame that has begun: room for as much of it as is known to come. Each byte is copied once, however it comes. */
+  #begun: Uint8Array | undefined
+  #filledBytes = 0
 
   /** The frames that are complete with this chunk. Payloads may share its memory. */
   push(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = []
-    const bytes = this.#rest.length === 0 ? chunk : join(this.#rest, chunk)
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    let at = 0
-    while (bytes.length - at >= LENGTH_BYTES) {
-      const length = view.getUint32(at)
-      if (length < HEAD_BYTES || length > HEAD_BYTES + MAX_PAYLOAD_BYTES) {
-        throw new BrokenFrame(`a frame of ${length} bytes`)
+    let rest = chunk
+    while (rest.length > 0) {
+      if (this.#begun) rest = this.#fill(this.#begun, rest)
+      const bytes = this.#begun ?? rest
+      const available = this.#begun ? this.#filledBytes : rest.length
+      const frameBytes = available < LENGTH_BYTES ? LENGTH_BYTES : frameBytesOf(bytes)
+      if (available < frameBytes) {
+        rest = this.#keep(bytes.subarray(0, available), frameBytes, rest)
+        continue
       }
-      const end = at + LENGTH_BYTES + length
-      if (end > bytes.length) break
-      const number = view.getUint8(at + LENGTH_BYTES)
-      const kind = kindNames.get(number)
-      if (kind === undefined) throw new BrokenFrame(`a frame of unknown kind ${number}`)
-      const channel = view.getUint32(at + LENGTH_BYTES + 1)
-      at = end
-      frames.push({ kind, channel, payload: bytes.subarray(end - (length - HEAD_BYTES), end) })
+      frames.push(decodeFrame(bytes.subarray(0, frameBytes)))
+      if (this.#begun) this.#begun = undefined
+      else rest = rest.subarray(frameBytes)
     }
-    this.#rest = bytes.subarray(at)
     return frames
+  }
+
+  #fill(begun: Uint8Array, from: Uint8Array): Uint8Array {
+    const size = Math.min(begun.length - this.#filledBytes, from.length)
+    begun.set(from.subarray(0, size), this.#filledBytes)
+    this.#filledBytes += size
+    return from.subarray(size)
+  }
+
+  /** Makes room for the whole frame; answers what of `rest` was not taken in. */
+  #keep(bytes: Uint8Array, frameBytes: number, rest: Uint8Array): Uint8Array {
+    const wasBegun = this.#begun !== undefined
+    if (this.#begun?.length === frameBytes) return rest
+    const room = new Uint8Array(frameBytes)
+    room.set(bytes)
+    this.#begun = room
+    this.#filledBytes = bytes.length
+    return wasBegun ? rest : rest.subarray(bytes.length)
   }
 }
 
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(first.length + second.length)
-  whole.set(first)
-  whole.set(second, first.length)
-  return whole
+/** Length of the frame that begins here, with its own length field. */
+function frameBytesOf(bytes: Uint8Array): number {
+  const length = new DataView(bytes.buffer, bytes.byteOffset, LENGTH_BYTES).getUint32(0)
+  if (length < HEAD_BYTES || length > HEAD_BYTES + MAX_PAYLOAD_BYTES)
+    throw new BrokenFrame(`a frame of ${length} bytes`)
+  return LENGTH_BYTES + length
+}
+
+function decodeFrame(bytes: Uint8Array): Frame {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, LENGTH_BYTES + HEAD_BYTES)
+  const number = view.getUint8(LENGTH_BYTES)
+  const kind = kindNames.get(number)
+  if (kind === undefined) throw new BrokenFrame(`a frame of unknown kind ${number}`)
+  return { kind, channel: view.getUint32(LENGTH_BYTES + 1), payload: bytes.subarray(LENGTH_BYTES + HEAD_BYTES) }
 }

@@ -145,6 +145,8 @@ const Terminal = z.object({
   title: z.string(),
   /** Output so far, in bytes. */
   offset: z.int(),
+  /** Of the service alone: how its command ended, null while it runs. */
+  exit_code: z.int().nullable().optional(),
 })
 export type TerminalInfo = z.infer<typeof Terminal>
 

@@ -240,9 +240,9 @@ describe('names', () => {
   })
 
   test('settings whose feature is not built are accepted with one warning', async () => {
-    const { warnings } = await load({ SVCD_FIPS_MODE: '1' }, 'audit_fail_closed: true\nport: 8080')
+    const { warnings } = await load({ SVCD_FIPS_MODE: '1' }, 'disable_tmux: true\nport: 8080')
     expect(warnings).toEqual([
-      'Settings accepted, but not in effect in this version: SVCD_FIPS_MODE, SVCD_AUDIT_FAIL_CLOSED',
+      'Settings accepted, but not in effect in this version: SVCD_DISABLE_TMUX, SVCD_FIPS_MODE',
     ])
   })
 })

@@ -11,6 +11,8 @@ export interface ContainerEngine {
   /** For people: what it is and which version, as in `Podman 4.3.1`. */
   readonly name: string
   readonly supports: EngineSupport
+  /** Of the host; never for a workspace to see: the socket of the engine's service, for one. */
+  readonly privatePaths: readonly string[]
   readonly homes: HomeStorage
   readonly volumes: VolumeStorage
   readonly images: ImageStorage
@@ -52,6 +54,8 @@ export interface EngineSupport {
   readonly limits: boolean
   /** A container can have a network of its own, or none. */
   readonly networks: boolean
+  /** What is `isolated` has the network of the host itself, so a port is the same inside and outside. */
+  readonly hostNetwork?: boolean
   readonly volumes: boolean
 }
 

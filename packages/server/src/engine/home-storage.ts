@@ -28,16 +28,31 @@ export type HomeEntry =
       readonly mode: number
       readonly modifiedAt: number
       readonly size: number
-      /** Exactly `size` bytes: cut, or filled with zeros, when the file changes meanwhile. */
+      /**
+       * Exactly `size` bytes: cut, or filled with zeros, when the file changes meanwhile. To be read before the next
+       * entry is asked for, which ends it.
+       */
       open(): Readable
     }
 
-/** Refuses a name that leaves the home or passes through a link; `message` says which. */
+/** A name or a link that no home may hold. `message` says which and why, and may be shown. */
+export class HomeNameRefused extends Error {
+  override readonly name = 'HomeNameRefused'
+}
+
+/**
+ * Throws `HomeNameRefused` for a name that leaves the home or passes through a link. Missing parents are made; of two
+ * entries with one name the later one stays.
+ */
 export interface HomeWriter {
   directory(name: string, mode: number): Promise<void>
   /** Resolves when all of `content` is written. */
   file(name: string, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>
   /** Links are made only at the end, by `finish`, so that nothing can be written through one. */
   link(name: string, target: string): Promise<void>
+  /** A second name for a file that was written before; anything else is refused. */
+  hardLink(name: string, target: string): Promise<void>
   finish(): Promise<void>
+  /** Lets go of what it holds, when it will not be finished. `finish` does it too. */
+  close(): Promise<void>
 }

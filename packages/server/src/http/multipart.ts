@@ -18,6 +18,7 @@ export async function receiveForm<T>(
   const parser = parserFor(message)
   const fields = new Map<string, string>()
   const parsed = Promise.withResolvers<void>()
+  const malformed = (cause: unknown) => parsed.reject(new AppError('bad_request', NO_FORM, { cause }))
   let incoming: Readable | undefined
   let saving: Promise<T> | undefined
 
@@ -26,8 +27,10 @@ export async function receiveForm<T>(
     else if (!fields.has(name)) fields.set(name, value)
   })
   parser.on('file', (name: string, content: Readable, fileName: string | undefined) => {
-    // Whoever reads it hears of a failure too; unheard it would end the process.
-    content.on('error', parsed.reject)
+    // Told by the parser when the form ends too early. Who reads it may destroy it too, and knows why better than we.
+    content.on('error', (error) => {
+      if (!content.destroyed) malformed(error)
+    })
     if (name !== field || saving) {
       content.resume()
       return
@@ -36,7 +39,7 @@ export async function receiveForm<T>(
     saving = save({ name: fileName ?? '', content })
     saving.catch(parsed.reject)
   })
-  parser.on('error', (error: unknown) => parsed.reject(new AppError('bad_request', NO_FORM, { cause: error })))
+  parser.on('error', malformed)
   parser.on('finish', parsed.resolve)
   const brokenOff = () => {
     if (!message.complete) parsed.reject(new AppError('bad_request', 'The upload was broken off'))
@@ -58,7 +61,7 @@ export async function receiveForm<T>(
 
 function parserFor(message: IncomingMessage): BusboyInstance {
   const type = message.headers['content-type'] ?? ''
-  if (!/^multipart\/form-data\b/i.test(type)) throw new AppError('bad_request', NO_FORM)
+  if (!/^multipart\/form-data\b/i.test(type)) throw new AppError('unsupported_media_type', NO_FORM)
   try {
     return new Busboy({ headers: { ...message.headers, 'content-type': type }, limits: LIMITS })
   } catch (error) {

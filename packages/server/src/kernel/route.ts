@@ -3,6 +3,7 @@ import type { ErrorCode } from '@svc/protocol/errors'
 import type { Permission } from '@svc/protocol/permissions'
 import type { z } from 'zod'
 import type { Logger } from './logger.ts'
+import type { FormDescription, Upload } from './upload.ts'
 
 /** Who is asking. Made by the sign-in check alone, so a handler that has one may rely on it. */
 export interface Caller {
@@ -107,7 +108,7 @@ type Schema = z.ZodType
 type Output<S> = S extends Schema ? z.output<S> : undefined
 type Answer<S> = S extends Schema ? z.input<S> | Reply : Reply
 
-export interface RouteRow<A extends Access, P, Q, B, R> {
+export interface RouteRow<A extends Access, P, Q, B, R, U = undefined> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v1`, unless `base` says otherwise. Parameters are written `:name`. */
   readonly path: `/${string}`
@@ -121,6 +122,8 @@ export interface RouteRow<A extends Access, P, Q, B, R> {
   readonly body?: B
   /** Larger request bodies are refused with 413. Default: 64 KiB. */
   readonly bodyLimitBytes?: number
+  /** Instead of `body`: a form with a file, which the handler reads as it comes. No limit but the handler's own. */
+  readonly upload?: U
   /** The shape of the 200 answer. */
   readonly reply: R
   /** Refusals of this route's own, for the API reference; those every route can give are added. */
@@ -130,6 +133,7 @@ export interface RouteRow<A extends Access, P, Q, B, R> {
     params: Output<P>
     query: Output<Q>
     body: Output<B>
+    upload: U extends FormDescription ? Upload : undefined
     request: RequestFacts
   }): Answer<R> | Promise<Answer<R>>
 }
@@ -146,6 +150,7 @@ export interface Route {
   readonly query: Schema | undefined
   readonly body: Schema | undefined
   readonly bodyLimitBytes: number | undefined
+  readonly upload: FormDescription | undefined
   readonly reply: Schema | OtherMedia
   readonly refusals: readonly ErrorCode[]
   handle(input: {
@@ -153,6 +158,7 @@ export interface Route {
     params: unknown
     query: unknown
     body: unknown
+    upload: Upload | undefined
     request: RequestFacts
   }): unknown
 }
@@ -166,7 +172,8 @@ export function route<
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(row: RouteRow<A, P, Q, B, R>): Route {
+  U extends FormDescription | undefined = undefined,
+>(row: RouteRow<A, P, Q, B, R, U>): Route {
   return {
     method: row.method,
     path: row.base === 'root' ? row.path : `${API_PREFIX}${row.path}`,
@@ -177,6 +184,7 @@ export function route<
     query: row.query,
     body: row.body,
     bodyLimitBytes: row.bodyLimitBytes,
+    upload: row.upload,
     reply: row.reply,
     refusals: row.refusals ?? [],
     // The dispatcher calls this only with input that the row's own schemas and access rule produced.

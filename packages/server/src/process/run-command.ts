@@ -55,6 +55,12 @@ async function run(command: Command, signals: Signals): Promise<number> {
   warn(warnings)
   if (command.name === 'settings') {
     say(printSettings(entries))
+  } else if (command.name === 'doctor') {
+    // Loaded only here: it brings every engine driver with it.
+    const { doctor } = await import('./doctor/doctor.ts')
+    const { text, exitCode } = await doctor({ settings, environment: processEnvironment(), json: command.json })
+    say(text)
+    return exitCode
   } else {
     await backupStorage(settings, resolve(command.file))
     say(`The database was copied to ${resolve(command.file)}\n`)

@@ -4,9 +4,11 @@ import { type App, createApp } from '../app.ts'
 import type { LoadedSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { SettingsHolder } from '../config/settings-holder.ts'
+import type { ContainerEngine } from '../engine/container-engine.ts'
 import { instanceId } from '../features/instance/instance-id.ts'
 import { generatedSigningSecret } from '../features/instance/signing-secret.ts'
 import { readBuild } from '../features/instance/version.ts'
+import { ContainerPeers } from '../http/container-peers.ts'
 import { Listener } from '../http/listener.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -16,6 +18,7 @@ import { DataDirectoryLock, makePrivateDirectory, orUnusable } from './directori
 import { startFailure } from './exit-codes.ts'
 import { giveBackMemory } from './give-back-memory.ts'
 import { logSettings, secretsIn } from './log-settings.ts'
+import { openEngine } from './open-engine.ts'
 import { openStorage } from './open-storage.ts'
 
 const WEB_DIR = join(import.meta.dirname, '../../../web/dist')
@@ -92,15 +95,19 @@ async function start(
   const lost = Promise.withResolvers<Error>()
   const storage = await openStorage(settings, { clock: systemClock, log, onLost: lost.resolve, ending })
   undo.defer(() => storage.close())
+  const engine = await openEngine(settings, { instanceId: instance, log, clock: systemClock })
+  undo.defer(() => engine.close())
   let build = await readBuild(settings.directories.versionFile, log)
   holder.onChange(async ({ directories }) => {
     build = await readBuild(directories.versionFile, log)
   })
   const ports = {
     storage,
+    engine,
     clock: systemClock,
     log,
     instanceId: instance,
+    dataDir,
     signingSecret,
     build: () => build,
     webDir: WEB_DIR,
@@ -111,7 +118,12 @@ async function start(
   await app.start()
   holder.addCheck(app.checkSettings)
   giveBackMemory()
-  const listeners = await listen(app, holder, { log, ending })
+  const subnets = await engine.containerSubnets()
+  const containers = new ContainerPeers({
+    configured: () => holder.current().egress.containerSubnets,
+    known: () => subnets,
+  })
+  const listeners = await listen(app, holder, { log, ending, isKeptOut: (peer) => containers.has(peer) })
   undo.defer(async () => {
     await Promise.all(listeners.map((listener) => listener.close(0)))
   })
@@ -124,21 +136,26 @@ async function start(
   })
   log.info(url ? `listening on ${url}` : 'listening on the private socket only: SVCD_PORT is not set')
   undo.move()
-  return daemon({ app, holder, logging, listeners, lock, storage, instance, url, lost: lost.promise })
+  return daemon({ app, holder, logging, listeners, lock, storage, engine, instance, url, lost: lost.promise })
 }
 
 /** The browser's address first: it may have to be waited for, and nothing should be answered before all is. */
 async function listen(
   app: App,
   holder: SettingsHolder,
-  { log, ending }: { log: Logger; ending: AbortSignal },
+  { log, ending, isKeptOut }: { log: Logger; ending: AbortSignal; isKeptOut: (peer: string) => boolean },
 ): Promise<Listener[]> {
   const { socket, listen: host, port } = holder.current().network
   await makePrivateDirectory(dirname(socket), 'SVCD_SOCKET')
   await using opened = new AsyncDisposableStack()
   const listeners: Listener[] = []
   for (const address of [...(port === undefined ? [] : [{ host, port }]), { socketPath: socket }]) {
-    const listener = new Listener({ handler: app.http.routing, clock: systemClock, log: log.child('listener') })
+    const listener = new Listener({
+      handler: app.http.routing,
+      clock: systemClock,
+      log: log.child('listener'),
+      isKeptOut,
+    })
     await listener.listen(address, ending)
     opened.defer(() => listener.close(0))
     listeners.push(listener)
@@ -165,11 +182,12 @@ function daemon(parts: {
   listeners: readonly Listener[]
   lock: DataDirectoryLock
   storage: Storage
+  engine: ContainerEngine
   instance: string
   url: string | undefined
   lost: Promise<Error>
 }): Daemon {
-  const { app, holder, logging, listeners, lock, storage, instance, url, lost } = parts
+  const { app, holder, logging, listeners, lock, storage, engine, instance, url, lost } = parts
   const log = logging.root
   const own = { targetType: 'app', targetId: instance } as const
   const startedMs = systemClock.nowMs()
@@ -211,7 +229,9 @@ function daemon(parts: {
       await lastReload // its audit row needs the storage
       const graceMs = holder.current().network.quiesceTimeoutSeconds * 1000
       await Promise.all(listeners.map((listener) => listener.close(graceMs)))
+      await app.drain()
       await app.stop()
+      await engine.close()
       await noteEnd(reason)
       await storage.close()
       await lock.release()

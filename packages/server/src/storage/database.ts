@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely'
 
 /** Every table, as SQL spells it. Rows become the features' own types in their `*-store.ts`. */
 export interface Database {
+  abandoned_homes: AbandonedHomesTable
   acl_entries: AclEntriesTable
   audit_events: AuditEventsTable
   container_events: ContainerEventsTable
@@ -165,6 +166,11 @@ export interface WorkspacesTable {
 /** Ports of the host that belong to a workspace. */
 export interface WorkspacePortsTable {
   port: WrittenOnce<number>
+  workspace_id: WrittenOnce<string>
+}
+
+/** Workspaces that are gone and whose files are still to be removed. */
+export interface AbandonedHomesTable {
   workspace_id: WrittenOnce<string>
 }
 

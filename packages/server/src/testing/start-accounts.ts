@@ -1,7 +1,7 @@
 import type { FakeClock } from './fake-clock.ts'
 import { startMailServer, type TestMailServer } from './mail-server.ts'
 import type { TestResponse } from './start-http.ts'
-import { startServer } from './start-server.ts'
+import { type ServerOptions, startServer } from './start-server.ts'
 import type { TestDatabase } from './storages.ts'
 
 export const ADMIN = { email: 'root@example.com', password: 'correct horse battery' } as const
@@ -21,6 +21,8 @@ export interface AccountsOptions {
   readonly folder?: string
   /** See `ServerOptions`. */
   readonly passwordIterations?: number
+  /** See `ServerOptions`. */
+  readonly openEngine?: NonNullable<ServerOptions['openEngine']>
   /** With a real mail server: one of its own, or the one of the file; see `useMailServer`. */
   readonly mail?: boolean | TestMailServer
 }

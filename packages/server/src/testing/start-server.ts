@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../app.ts'
 import { loadSettings } from '../config/load-settings.ts'
+import type { ContainerEngine } from '../engine/container-engine.ts'
 import { Listener } from '../http/listener.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { openSqlite } from '../storage/sqlite/open-sqlite.ts'
+import { engineAway } from './engine-away.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryLog } from './memory-log.ts'
 import { rawRequest } from './start-http.ts'
@@ -19,6 +21,8 @@ export interface ServerOptions {
   readonly folder?: string
   /** How often a password is hashed. More than usual where a test needs hashes that take their time. */
   readonly passwordIterations?: number
+  /** Opens what workspaces run on. Unless given, no engine answers. */
+  readonly openEngine?: (folder: string) => Promise<ContainerEngine>
 }
 
 /** Enough to be a hash, few enough for tests that sign in all the time. */
@@ -39,11 +43,14 @@ export async function startServer(env: Record<string, string> = {}, options: Ser
   const storage = options.database
     ? await options.database.open({ clock, logger: log })
     : await openSqlite({ dataDir: folder, clock, logger: log })
+  const engine = (await options.openEngine?.(folder)) ?? engineAway(folder)
   const app = await createApp(() => settings, {
     storage,
+    engine,
     clock,
     log,
     instanceId: '9d2c8f54-0c44-4f0e-9a3c-0a6d5f3b7a11',
+    dataDir: folder,
     signingSecret: 'only-for-tests-only-for-tests-only-for-tests',
     passwordIterations: options.passwordIterations ?? PASSWORD_ITERATIONS,
     build: () => ({ version: '1.2.3', commit: 'abc1234', built_at: '2026-01-01T00:00:00Z' }),
@@ -56,6 +63,8 @@ export async function startServer(env: Record<string, string> = {}, options: Ser
   const port = listener.port ?? 0
   return {
     app,
+    engine,
+    folder,
     clock,
     log,
     storage,
@@ -68,7 +77,9 @@ export async function startServer(env: Record<string, string> = {}, options: Ser
       rawRequest({ port, method, path, ...options }),
     async [Symbol.asyncDispose]() {
       await listener.close(0)
+      await app.drain()
       await app.stop()
+      await engine.close()
       await storage.close()
       if (options.folder === undefined) await rm(folder, { recursive: true })
     },

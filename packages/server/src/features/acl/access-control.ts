@@ -69,6 +69,11 @@ export class AccessControl {
     return (await this.#nodes.get(resource)) ?? []
   }
 
+  /** As the transaction sees them, past the memory: for changes that build on what is there. */
+  entriesWithin(tx: Tx, resource: ResourcePath): Promise<readonly AclEntry[]> {
+    return this.#store.entriesOn(tx, resource)
+  }
+
   async replace(tx: Tx, resource: ResourcePath, entries: readonly AclEntry[]): Promise<void> {
     await this.#store.replace(tx, resource, entries)
     whenOver(tx, () => this.#nodes.forget(resource))

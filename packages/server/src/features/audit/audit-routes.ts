@@ -4,7 +4,14 @@ import { type Route, route } from '../../kernel/route.ts'
 import type { AuditRecord } from './audit-entry.ts'
 import type { AuditLog } from './audit-log.ts'
 
-export const auditRoutes = (audit: AuditLog, failClosed: () => boolean): Route[] => [
+interface AuditRouteParts {
+  readonly audit: AuditLog
+  /** Rows about containers that could not be written, since the process started. */
+  readonly containerWriteFailures: () => number
+  readonly failClosed: () => boolean
+}
+
+export const auditRoutes = ({ audit, containerWriteFailures, failClosed }: AuditRouteParts): Route[] => [
   route({
     method: 'GET',
     path: '/audit',
@@ -14,7 +21,7 @@ export const auditRoutes = (audit: AuditLog, failClosed: () => boolean): Route[]
     needs: 'anyone',
     reply: AuditStatus,
     handle: () => ({
-      write_failures: 0, // of container rows; there are none before there are containers
+      write_failures: containerWriteFailures(),
       identity_write_failures: audit.writeFailures,
       fail_closed: failClosed(),
       forwarding: { enabled: false as const },

@@ -6,11 +6,11 @@ import type { Clock } from '../../kernel/clock.ts'
 import { dropOldest } from '../../kernel/drop-oldest.ts'
 
 /** What a token is for. One made for a purpose is worthless for every other. */
-export type Purpose = 'session' | 'verify' | 'reset' | 'invite'
+export type Purpose = 'session' | 'verify' | 'reset' | 'invite' | 'workspace'
 
 /** Claims of ours, beside those every token has. */
 export interface Claims {
-  /** The user, or the invitation, it is about. */
+  /** The user, the invitation or the workspace it is about. */
   readonly sub: string
   readonly email?: string
   readonly jti?: string
@@ -18,6 +18,8 @@ export interface Claims {
   readonly pwb?: string
   /** Which address of the account a link was sent to. */
   readonly adr?: number
+  /** The container it was put into. */
+  readonly cid?: string
 }
 
 export interface Verified extends Claims {
@@ -116,7 +118,7 @@ export class Tokens {
   }
 }
 
-function claimsOf({ sub, exp, email, jti, pwb, adr }: JWTPayload): Verified {
+function claimsOf({ sub, exp, email, jti, pwb, adr, cid }: JWTPayload): Verified {
   if (sub === undefined || exp === undefined) throw new TokenRefused('incomplete')
   return {
     sub,
@@ -125,5 +127,6 @@ function claimsOf({ sub, exp, email, jti, pwb, adr }: JWTPayload): Verified {
     ...(typeof jti === 'string' ? { jti } : {}),
     ...(typeof pwb === 'string' ? { pwb } : {}),
     ...(typeof adr === 'number' ? { adr } : {}),
+    ...(typeof cid === 'string' ? { cid } : {}),
   }
 }

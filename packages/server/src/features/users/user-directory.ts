@@ -59,10 +59,4 @@ export class UserDirectory {
     await this.#parts.accounts.require(userId)
     return this.#parts.sessions.listOf(userId)
   }
-
-  /** Always empty: the workspace feature, once there is one, fills this page. */
-  async workspacesOf(userId: string, _part: { limit: number; offset: number }) {
-    await this.#parts.accounts.require(userId)
-    return { items: [], hasMore: false, nextOffset: null }
-  }
 }

@@ -4,16 +4,13 @@ import {
   CreateUser,
   FoundUsers,
   ListUsers,
-  ListUserWorkspaces,
   SearchUsers,
   UpdateUser,
-  UserDeleted,
   UserListing,
   UserParams,
   UserSessions,
   UserUnlocked,
   UserUpdated,
-  UserWorkspaces,
 } from '@svc/protocol/users'
 import { type Need, type Route, route } from '../../kernel/route.ts'
 import type { UserDirectory } from './user-directory.ts'
@@ -74,20 +71,6 @@ export const userRoutes = ({ users, directory }: { users: UserService; directory
     },
   }),
   route({
-    method: 'DELETE',
-    path: '/users/:id',
-    tag: TAG,
-    summary: 'Delete an account',
-    needs: manage,
-    params: UserParams,
-    reply: UserDeleted,
-    refusals: ['bad_request', 'not_found'],
-    async handle({ caller, params, request }) {
-      await users.delete(caller, params.id, request)
-      return { status: 'deleted' as const }
-    },
-  }),
-  route({
     method: 'POST',
     path: '/users/:id/unlockout',
     tag: TAG,
@@ -111,21 +94,6 @@ export const userRoutes = ({ users, directory }: { users: UserService; directory
     reply: UserSessions,
     refusals: ['not_found'],
     handle: async ({ params }) => ({ items: (await directory.sessionsOf(params.id)).map(sessionToWire) }),
-  }),
-  route({
-    method: 'GET',
-    path: '/users/:id/workspaces',
-    tag: TAG,
-    summary: 'List the workspaces of somebody',
-    needs: manage,
-    params: UserParams,
-    query: ListUserWorkspaces,
-    reply: UserWorkspaces,
-    refusals: ['not_found'],
-    async handle({ params, query }) {
-      const { items, hasMore, nextOffset } = await directory.workspacesOf(params.id, query)
-      return { items, has_more: hasMore, next_offset: nextOffset }
-    },
   }),
   route({
     method: 'GET',

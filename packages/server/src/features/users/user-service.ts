@@ -99,21 +99,6 @@ export class UserService {
     })
   }
 
-  async delete(caller: Caller, userId: string, request: RequestFacts): Promise<void> {
-    const { storage, accounts, sessions, access, audit } = this.#parts
-    if (userId === caller.userId) throw new AppError('bad_request', 'Cannot delete yourself')
-    requireHuman(userId)
-    const origin = { actor: caller, request }
-    await storage.transaction(async (tx) => {
-      const { email } = await accounts.require(userId, tx)
-      await this.#requireRank(caller, userId, tx)
-      await sessions.endAll(tx, userId, origin, 'user-deleted')
-      await accounts.delete(tx, userId)
-      access.noteCascade(tx)
-      await audit.record(tx, origin, about('user.delete', userId, { email }))
-    })
-  }
-
   /** Lets somebody who typed too many wrong passwords try again. */
   async unlock(caller: Caller, userId: string, request: RequestFacts): Promise<void> {
     const { storage, accounts, lockout, audit } = this.#parts

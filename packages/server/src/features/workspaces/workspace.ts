@@ -1,3 +1,10 @@
+import type {
+  EgressMode,
+  SetupState,
+  HealthCheck as WireHealthCheck,
+  WorkspaceSettings as WireSettings,
+} from '@svc/protocol/workspaces'
+
 /** A configuration from which a container is made on demand. */
 export interface Workspace {
   readonly id: string
@@ -27,28 +34,10 @@ export interface Workspace {
   readonly createdAt: number
 }
 
-export type SetupState = 'pending' | 'complete' | 'failed'
-export type EgressMode = 'interactive' | 'static' | 'allow'
+export type { EgressMode, SetupState }
 
-export interface HealthCheck {
-  readonly command: string
-  /** In seconds, as the next two; the server's own values where absent. */
-  readonly interval?: number
-  readonly timeout?: number
-  readonly grace?: number
-}
+/** Times are in seconds; the server's own values where they are absent. */
+export type HealthCheck = Readonly<WireHealthCheck>
 
 /** What a workspace sets for itself; what is absent follows the server's settings. */
-export interface WorkspaceSettings {
-  /** Seconds; 0 for never. */
-  readonly idle_timeout?: number
-  /** Seconds. */
-  readonly bridge_timeout?: number
-  readonly cpu_limit?: number
-  /** As in `512m`. */
-  readonly memory_limit?: string
-  readonly pids_limit?: number
-  readonly tmp_size?: string
-  readonly nix?: boolean
-  readonly allow_sudo?: boolean
-}
+export type WorkspaceSettings = Readonly<WireSettings>

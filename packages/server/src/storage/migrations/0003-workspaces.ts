@@ -30,11 +30,17 @@ export const workspaces: Migration = {
       unique (owner_id, name)
     ) {strict}`,
     'create index workspaces_by_owner_and_age on workspaces (owner_id, created_at, id)',
+    'create index workspaces_by_age on workspaces (created_at, id)',
+    'create index workspaces_by_name on workspaces (name, id)',
     `create table workspace_ports (
       port {integer} primary key,
       workspace_id {text} not null references workspaces (id) on delete cascade
     ) {strict}`,
     'create index workspace_ports_by_workspace on workspace_ports (workspace_id, port)',
+    // Files of workspaces that are gone. Whatever interrupts their removal, it is taken up again.
+    `create table abandoned_homes (
+      workspace_id {text} primary key
+    ) {strict}`,
     // What happened to containers outlives the workspace and its people, so nothing here refers to them.
     `create table container_events (
       id {identity},

@@ -1,0 +1,24 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { type Places, sharedHome } from '../places.ts'
+import { RequestError } from '../request-error.ts'
+
+/** Refuses what the workspace cannot do without: the system, the homes themselves, and what the server put there. */
+export async function refuseProtected(path: string, places: Places): Promise<void> {
+  // A name is taken for itself; what leads to it may go through links.
+  const real = path === '/' ? path : `${await realpath(dirname(path))}/${basename(path)}`.replace('//', '/')
+  const members = `${places.homes}/.users`
+  const needed = [
+    places.homes,
+    sharedHome(places),
+    members,
+    places.runtime,
+    dirname(places.socket),
+    '/opt/svc',
+    '/run/svc',
+  ]
+  const holdsNeeded = needed.some((needed) => needed === real || needed.startsWith(real === '/' ? '/' : `${real}/`))
+  if (holdsNeeded || dirname(real) === members) {
+    throw new RequestError('not_permitted', `The workspace needs ${path}: it must stay where it is`)
+  }
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { umask } from 'node:process'
+import { AGENT_PROTOCOL } from '@svc/protocol/agent/requests'
+import { readArguments } from './arguments.ts'
+import { serveConnection } from './connection.ts'
+import { dispatcher } from './dispatch.ts'
+import { Files } from './files/files.ts'
+import { requestTable } from './request-table.ts'
+import { Setup } from './setup/setup.ts'
+import { TokenFile } from './setup/token-file.ts'
+import { preloadTerminals } from './terminals/preload.ts'
+import { Terminals } from './terminals/terminals.ts'
+import { Workspace } from './workspace.ts'
+
+/** A fault in the agent itself, in the words of sysexits.h. */
+const EXIT_FAULT = 70
+
+function main(): void {
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`svc agent: ${error.stack ?? error}\n`)
+    process.exit(EXIT_FAULT)
+  })
+  // The last one would open a debugger.
+  for (const signal of ['SIGHUP', 'SIGPIPE', 'SIGINT', 'SIGUSR1'] as const) process.on(signal, () => {})
+
+  const places = readArguments(process.argv.slice(2))
+  const bootId = randomUUID()
+  const workspace = new Workspace()
+  const token = new TokenFile(places.runtime)
+  const terminals = new Terminals({ workspace, statusFile: `${places.runtime}/service-status` })
+  const setup = new Setup({
+    places,
+    workspace,
+    token,
+    startService: (command) => terminals.startService(command),
+    preload: preloadTerminals,
+  })
+  const opened = dispatcher(requestTable({ workspace, places, setup, token, terminals, files: new Files(places) }))
+  process.on('SIGTERM', () => {
+    terminals.hangUpAll()
+    process.exit(0)
+  })
+
+  const server = createServer((socket) => {
+    const hello = { type: 'hello', protocol: AGENT_PROTOCOL, boot_id: bootId, ready: workspace.isReady }
+    serveConnection({ socket, hello, opened })
+  })
+  // One that an agent before us left behind. Between the name and its mode nobody else may get in.
+  rmSync(places.socket, { force: true })
+  const before = umask(0o177)
+  server.listen(places.socket, () => {
+    umask(before)
+    chmodSync(places.socket, 0o600)
+  })
+}
+
+main()

@@ -1,0 +1,159 @@
+import type { Channel } from '@svc/protocol/agent/channels'
+import type { TerminalInfo } from '@svc/protocol/agent/requests'
+import { endSession } from './end-session.ts'
+import { OutputRing, RING_BYTES } from './output-ring.ts'
+import { Pty, type PtyOptions } from './pty.ts'
+import { Screen } from './screen.ts'
+import { Viewer } from './viewer.ts'
+
+/** A reader who is this far behind holds up the terminal: the next piece might push out what it still needs. */
+const HOLD_BYTES = RING_BYTES - 128 * 1024
+/** And lets it go again here: not at each piece. */
+const RELEASE_BYTES = RING_BYTES / 2
+
+export interface Size {
+  readonly cols: number
+  readonly rows: number
+}
+
+export interface Exit {
+  readonly code: number
+  readonly signal: string | null
+}
+
+export interface TerminalOptions extends Size {
+  readonly id: string
+  readonly program: Pick<PtyOptions, 'file' | 'args' | 'env' | 'cwd'>
+  /** The shell has ended and all its output is in. */
+  ended(): void
+}
+
+/** A shell, its output, its screen, and those who watch. Lives on its own, whether anybody watches or not. */
+export class Terminal {
+  readonly id: string
+  readonly #pty: Pty
+  readonly #ring = new OutputRing()
+  readonly #screen: Screen
+  readonly #viewers = new Set<Viewer>()
+  readonly #ended: () => void
+  #size: Size
+  #title = ''
+  #exit: Exit | undefined
+  #isWaking = false
+
+  constructor({ id, program, cols, rows, ended }: TerminalOptions) {
+    this.id = id
+    this.#size = { cols, rows }
+    this.#ended = ended
+    this.#screen = new Screen({
+      ring: this.#ring,
+      size: this.#size,
+      titled: (title) => this.#titled(title),
+      progressed: () => this.#balance(),
+    })
+    this.#pty = new Pty({
+      ...program,
+      cols,
+      rows,
+      data: (bytes) => this.#took(bytes),
+      ended: (exit) => this.#finish(exit),
+    })
+  }
+
+  get info(): TerminalInfo {
+    return { id: this.id, pid: this.#pty.pid, ...this.#size, title: this.#title, offset: this.#ring.end }
+  }
+
+  /** Shows the terminal on a channel until either ends. */
+  async attach(channel: Channel, options: { from: number | undefined; isLossy: boolean }): Promise<void> {
+    const viewer = new Viewer({
+      channel,
+      ring: this.#ring,
+      screen: this.#screen,
+      isLossy: options.isLossy,
+      moved: () => this.#balance(),
+    })
+    channel.handlers = {
+      data: (bytes) => void this.#pty.write(bytes).then(() => channel.consumed(bytes.length)),
+      message: (message) => this.#heard(message),
+      closed: () => viewer.wake(),
+    }
+    this.#viewers.add(viewer)
+    try {
+      if (this.#title !== '') viewer.tell({ type: 'titled', title: this.#title })
+      await viewer.show(options.from, this.#size)
+    } finally {
+      this.#viewers.delete(viewer)
+      this.#balance()
+    }
+    if (this.#exit) channel.message({ type: 'exited', ...this.#exit })
+  }
+
+  /** Ends everything that runs in it, as closing a window does. */
+  close(): void {
+    endSession(this.#pty.pid)
+  }
+
+  /** The same, without waiting for what does not care. */
+  hangUp(): void {
+    endSession(this.#pty.pid)
+    this.#pty.close()
+  }
+
+  #took(bytes: Uint8Array): void {
+    this.#ring.append(bytes)
+    this.#screen.grew()
+    this.#balance()
+    if (this.#isWaking) return
+    // Once for all that is read in this turn: a flood comes in small pieces.
+    this.#isWaking = true
+    setImmediate(() => {
+      this.#isWaking = false
+      for (const viewer of this.#viewers) viewer.wake()
+    })
+  }
+
+  /** Holds the shell back while somebody who must not miss anything is too far behind. */
+  #balance(): void {
+    const positions = [...this.#viewers].filter(({ isLossy }) => !isLossy).map(({ position }) => position)
+    const lag = this.#ring.end - Math.min(this.#screen.position, ...positions)
+    if (lag > HOLD_BYTES) this.#pty.pause()
+    else if (lag < RELEASE_BYTES) this.#pty.resume()
+  }
+
+  #heard(message: unknown): void {
+    const size = sizeIn(message)
+    if (!size || (size.cols === this.#size.cols && size.rows === this.#size.rows)) return
+    this.#size = size
+    this.#pty.resize(size.cols, size.rows)
+    this.#screen.resize(size)
+    for (const viewer of this.#viewers) viewer.tell({ type: 'resized', ...size })
+  }
+
+  #titled(title: string): void {
+    this.#title = title.slice(0, MAX_TITLE)
+    for (const viewer of this.#viewers) viewer.tell({ type: 'titled', title: this.#title })
+  }
+
+  #finish(exit: Exit): void {
+    this.#exit = exit
+    this.#ended()
+    for (const viewer of this.#viewers) viewer.finish()
+  }
+}
+
+/** Programs can set any title; nobody can read more than this. */
+const MAX_TITLE = 256
+export const MAX_COLS = 1000
+export const MAX_ROWS = 1000
+
+/** The size in a `resize` message; undefined when it is not one, or not one that a terminal can have. */
+function sizeIn(message: unknown): Size | undefined {
+  if (typeof message !== 'object' || message === null || Reflect.get(message, 'type') !== 'resize') return undefined
+  const [cols, rows]: unknown[] = [Reflect.get(message, 'cols'), Reflect.get(message, 'rows')]
+  return isExtent(cols, MAX_COLS) && isExtent(rows, MAX_ROWS) ? { cols, rows } : undefined
+}
+
+function isExtent(value: unknown, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import type { Channel } from '@svc/protocol/agent/channels'
+import { SERVICE_TERMINAL } from '@svc/protocol/agent/requests'
+import { existingDirectory, type Variables } from '../environment.ts'
+import { RequestError } from '../request-error.ts'
+import type { RequestFields } from '../request-fields.ts'
+import type { Workspace } from '../workspace.ts'
+import { type Program, serviceProgram, shellProgram } from './programs.ts'
+import { MAX_COLS, MAX_ROWS, Terminal } from './terminal.ts'
+
+/** More than people can have open; each costs memory. */
+const MAX_TERMINALS = 256
+/** Before anybody has looked at the service. */
+const SERVICE_SIZE = { cols: 120, rows: 30 }
+
+/** All terminals of the workspace, whoever watches. */
+export class Terminals {
+  readonly #workspace: Workspace
+  readonly #statusFile: string
+  readonly #terminals = new Map<string, Terminal>()
+
+  constructor(parts: { workspace: Workspace; statusFile: string }) {
+    this.#workspace = parts.workspace
+    this.#statusFile = parts.statusFile
+  }
+
+  open(fields: RequestFields): void {
+    const id = fields.word('id')
+    const size = {
+      cols: fields.integer('cols', { min: 1, max: MAX_COLS }),
+      rows: fields.integer('rows', { min: 1, max: MAX_ROWS }),
+    }
+    const env = { ...this.#workspace.env, ...fields.variables('env') }
+    const cwd = existingDirectory(fields.word('cwd'), env)
+    if (id === '' || id.length > 128) throw new RequestError('bad_request', 'id must have 1 to 128 characters')
+    if (this.#terminals.has(id)) throw new RequestError('exists', 'There is a terminal of that name already')
+    if (this.#terminals.size >= MAX_TERMINALS) {
+      throw new RequestError('too_many', 'There are too many terminals in this workspace: close one first')
+    }
+    this.#start(id, shellProgram(env), { ...size, env, cwd })
+  }
+
+  /** Once for each container; what it was stays until its shell is closed. */
+  startService(command: string): void {
+    const { env } = this.#workspace
+    const program = serviceProgram(command, this.#statusFile)
+    this.#start(SERVICE_TERMINAL, program, { ...SERVICE_SIZE, env, cwd: existingDirectory('', env) })
+  }
+
+  async attach(fields: RequestFields, channel: Channel): Promise<void> {
+    const from = fields.has('from') ? fields.integer('from', { min: 0, max: Number.MAX_SAFE_INTEGER }) : undefined
+    const isLossy = fields.flag('lossy')
+    const terminal = this.#terminals.get(fields.text('id'))
+    if (!terminal) throw new RequestError('not_found', 'That terminal is no longer open')
+    await terminal.attach(channel, { from, isLossy })
+  }
+
+  list(channel: Channel): void {
+    const terminals = [...this.#terminals.values()].map(({ info }) =>
+      info.id === SERVICE_TERMINAL ? { ...info, exit_code: this.#serviceStatus() } : info,
+    )
+    channel.message({ type: 'terminals', terminals })
+  }
+
+  close(fields: RequestFields): void {
+    this.#terminals.get(fields.text('id'))?.close()
+  }
+
+  /** The workspace ends. */
+  hangUpAll(): void {
+    for (const terminal of this.#terminals.values()) terminal.hangUp()
+  }
+
+  #start(id: string, program: Program, options: { cols: number; rows: number; env: Variables; cwd: string }): void {
+    const { cols, rows, cwd } = options
+    const env = { ...options.env, TERM: 'xterm-256color', COLORTERM: 'truecolor', PWD: cwd }
+    const ended = () => this.#terminals.delete(id)
+    this.#terminals.set(id, new Terminal({ id, program: { ...program, env, cwd }, cols, rows, ended }))
+  }
+
+  /** Null while the command runs. */
+  #serviceStatus(): number | null {
+    try {
+      return Number(readFileSync(this.#statusFile, 'utf8'))
+    } catch {
+      return null
+    }
+  }
+}

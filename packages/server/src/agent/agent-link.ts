@@ -1,0 +1,107 @@
+import type { Duplex } from 'node:stream'
+import { Channels } from '@svc/protocol/agent/channels'
+import { BrokenFrame } from '@svc/protocol/agent/frames'
+import type { AgentRequest } from '@svc/protocol/agent/requests'
+import { AgentLost } from './agent-error.ts'
+import { Call, type CallHandlers } from './call.ts'
+
+/**
+ * Bytes that may wait for an agent that takes none. Contents stop long before; only requests and other small things
+ * still pile up, and no agent that is well leaves so many lying.
+ */
+const MAX_UNSENT_BYTES = 8 * 1024 * 1024
+
+/**
+ * The calls to one agent over one stream. The stream is always read, whatever the readers of single calls do: each of
+ * those is held up by its own credit only.
+ */
+export class AgentLink {
+  readonly #stream: Duplex
+  readonly #announced: (message: unknown) => void
+  readonly #channels: Channels
+  readonly #lost = Promise.withResolvers<void>()
+  #lostBecause: AgentLost | undefined
+  #isCorked = false
+
+  constructor(parts: { stream: Duplex; announced: (message: unknown) => void }) {
+    this.#stream = parts.stream
+    this.#announced = parts.announced
+    this.#channels = new Channels({
+      side: 'server',
+      send: (bytes) => this.#send(bytes),
+      opened: (channel) => channel.close({ code: 'bad_request', message: 'The server takes no requests' }),
+    })
+    this.#stream.on('data', this.#onData).on('drain', this.#onDrain)
+    this.#stream.on('end', this.#onGone).on('close', this.#onGone).on('error', this.#onGone)
+    if (this.#stream.destroyed || this.#stream.readableEnded) this.#onGone()
+  }
+
+  /** Resolves when the connection is gone, for whatever reason. */
+  get lost(): Promise<void> {
+    return this.#lost.promise
+  }
+
+  get lostBecause(): AgentLost | undefined {
+    return this.#lostBecause
+  }
+
+  /** Calls that are open, for tests. */
+  get size(): number {
+    return this.#channels.size
+  }
+
+  call(request: AgentRequest, handlers: CallHandlers): Call {
+    return new Call({
+      open: (channelHandlers) => this.#channels.open(request, channelHandlers),
+      handlers,
+      lost: () => this.#lostBecause,
+    })
+  }
+
+  /** Ends the connection, and every call on it with `because`. */
+  close(because: AgentLost): void {
+    if (this.#lostBecause) return
+    this.#lostBecause = because
+    const stream = this.#stream
+    stream.off('data', this.#onData).off('drain', this.#onDrain)
+    stream.off('end', this.#onGone).off('close', this.#onGone).off('error', this.#onGone)
+    // Destroying it can still report an error, which is of no interest any more.
+    stream.on('error', () => {})
+    stream.destroy()
+    this.#lost.resolve()
+    this.#channels.lose({ code: 'failed', message: because.message })
+  }
+
+  /** What is sent in one go of the event loop leaves in one piece. */
+  #send(bytes: Uint8Array): boolean {
+    if (!this.#isCorked) {
+      this.#isCorked = true
+      this.#stream.cork()
+      process.nextTick(this.#uncork)
+    }
+    return this.#stream.write(bytes)
+  }
+
+  readonly #uncork = (): void => {
+    this.#isCorked = false
+    this.#stream.uncork()
+    if (this.#stream.writableLength > MAX_UNSENT_BYTES) this.close(new AgentLost('the agent takes no more requests'))
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    try {
+      this.#channels.receive(chunk, this.#announced)
+    } catch (error) {
+      this.close(whyUnreadable(error))
+    }
+  }
+
+  readonly #onDrain = (): void => this.#channels.drained()
+  readonly #onGone = (): void => this.close(new AgentLost('the connection to the agent is gone'))
+}
+
+function whyUnreadable(error: unknown): AgentLost {
+  // Not as its cause: such an error may quote what the agent sent.
+  if (error instanceof BrokenFrame) return new AgentLost(`the agent does not keep to the protocol: ${error.message}`)
+  return new AgentLost('the server could not deal with what the agent sent', { cause: error })
+}

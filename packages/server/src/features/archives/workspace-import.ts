@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { CreateWorkspace } from '@svc/protocol/workspaces'
+import type { HomeStorage } from '../../engine/home-storage.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Caller, RequestFacts } from '../../kernel/route.ts'
+import type { IncomingFile, Upload } from '../../kernel/upload.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { aboutWorkspace } from '../workspaces/workspace-audit.ts'
+import type { ConfigurationRules } from '../workspaces/workspace-configuration.ts'
+import { nameTaken, requireName } from '../workspaces/workspace-name.ts'
+import type { Workspaces } from '../workspaces/workspaces.ts'
+import { readDescription, type WrittenDescription } from './archive-description.ts'
+import { fillHome } from './fill-home.ts'
+import { importedConfiguration } from './imported-configuration.ts'
+import { listArchive } from './list-archive.ts'
+import { UnpackBudget, type UnpackLimits } from './unpack-budget.ts'
+
+const MB = 1024 * 1024
+/** What a form may have around its file. */
+const FORM_BYTES = MB
+const UPLOAD_NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.tar\.gz$/
+
+interface WorkspaceImportParts {
+  readonly storage: Storage
+  readonly workspaces: Pick<Workspaces, 'find' | 'ownedBy'>
+  readonly operations: {
+    /** Makes the rows of a workspace under an id whose home is there already. */
+    create(
+      caller: Caller,
+      wanted: CreateWorkspace,
+      request: RequestFacts,
+      options: { readonly via: 'import'; readonly id: string },
+    ): Promise<Workspace>
+  }
+  readonly rules: Pick<ConfigurationRules, 'defaults' | 'read' | 'requireOffered'>
+  readonly homes: HomeStorage
+  readonly audit: Pick<AuditLog, 'record'>
+  readonly settings: () => { readonly fileUploadMaxBytes: number; readonly importMaxUncompressedMb: number | undefined }
+  readonly instanceId: string
+  /** Where uploads wait; nothing else may be kept there. */
+  readonly folder: string
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** An archive as it was uploaded. */
+interface UploadedArchive {
+  readonly path: string
+  readonly name: string
+  readonly bytes: number
+}
+
+/**
+ * Makes workspaces from archives. The upload waits in a file; it is read through once before anything is made of it,
+ * then the home is filled, and only then is there a workspace: nobody ever sees half of one. The file carries the id
+ * of the workspace to be, so that the next start can remove what an interrupted import left.
+ */
+export class WorkspaceImport {
+  readonly #parts: WorkspaceImportParts
+
+  constructor(parts: WorkspaceImportParts) {
+    this.#parts = parts
+  }
+
+  /** Before the first import: removes what interrupted ones left. */
+  async begin(): Promise<void> {
+    const { folder, homes, workspaces } = this.#parts
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(folder)) {
+      const id = UPLOAD_NAME.exec(name)?.[1]
+      if (id !== undefined && !(await workspaces.find(id))) await homes.remove(id)
+      await rm(join(folder, name), { recursive: true, force: true })
+    }
+  }
+
+  /** `name` is for clients that do not send it in the form. The caller becomes the owner. */
+  async import(caller: Caller, upload: Upload, name: string | undefined, request: RequestFacts): Promise<Workspace> {
+    const { folder } = this.#parts
+    if ((upload.announcedBytes ?? 0) > this.#parts.settings().fileUploadMaxBytes + FORM_BYTES) throw this.#tooLarge()
+    const id = randomUUID()
+    const path = join(folder, `${id}.tar.gz`)
+    try {
+      const { fields, file } = await upload.receiveForm('file', (incoming) => this.#keep(incoming, path))
+      if (!file) throw new AppError('invalid_request', 'Send the archive in the field "file"')
+      const chosenName = fields.get('name')?.trim() || name?.trim() || undefined
+      return await this.#fromArchive(caller, { id, archive: file, chosenName, request })
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  async #keep({ name, content }: IncomingFile, path: string): Promise<UploadedArchive> {
+    const max = this.#parts.settings().fileUploadMaxBytes
+    let bytes = 0
+    const counted = async function* (this: WorkspaceImport, chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        bytes += chunk.length
+        if (bytes > max) throw this.#tooLarge()
+        yield chunk
+      }
+    }
+    await pipeline(content, counted.bind(this), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    return { path, name, bytes }
+  }
+
+  async #fromArchive(
+    caller: Caller,
+    wanted: { id: string; archive: UploadedArchive; chosenName: string | undefined; request: RequestFacts },
+  ): Promise<Workspace> {
+    const { rules, instanceId, homes, operations, clock, log } = this.#parts
+    const { id, archive, request } = wanted
+    const limits = await this.#limits()
+    const description = readDescription(await listArchive(archive.path, new UnpackBudget(limits), clock), instanceId)
+    const name = requireName(wanted.chosenName ?? nameIn(description))
+    const configuration = await importedConfiguration(description, rules)
+    // Looked at again when it counts; here it only saves the work.
+    if ((await this.#parts.workspaces.ownedBy(caller.userId)).some((own) => own.name === name)) throw nameTaken(name)
+    try {
+      await fillHome(homes, id, { path: archive.path, budget: new UnpackBudget(limits), log })
+      await this.#record(caller, request, id, archive)
+      return await operations.create(caller, { ...configuration, name }, request, { via: 'import', id })
+    } catch (error) {
+      await homes.remove(id)
+      throw error
+    }
+  }
+
+  async #limits(): Promise<UnpackLimits> {
+    const freeBytes = await this.#parts.homes.freeBytes()
+    return { freeBytes, maxMb: this.#parts.settings().importMaxUncompressedMb }
+  }
+
+  #record(caller: Caller, request: RequestFacts, id: string, { name, bytes }: UploadedArchive): Promise<void> {
+    const { storage, audit } = this.#parts
+    const entry = aboutWorkspace('file.upload', id, { path: name, size: bytes })
+    return storage.transaction((tx) => audit.record(tx, { actor: caller, request }, entry))
+  }
+
+  #tooLarge(): AppError {
+    const mb = Number((this.#parts.settings().fileUploadMaxBytes / MB).toFixed(2))
+    return new AppError('archive_too_large', `Archive exceeds ${mb} MB limit`)
+  }
+}
+
+function nameIn({ name }: WrittenDescription): string {
+  if (typeof name === 'string' && name.trim() !== '') return name
+  throw new AppError('archive_invalid', 'Neither the request nor the archive has a name for the workspace')
+}

@@ -1,0 +1,34 @@
+import type { WorkspaceNetwork } from '@svc/protocol/lifecycle'
+import type { ContainerSpec, EngineSupport, PublishedPort } from '../../engine/container-engine.ts'
+import type { EgressMode } from '../workspaces/workspace.ts'
+
+type Supports = Pick<EngineSupport, 'networks' | 'hostNetwork'>
+
+/** What the engine is asked for, and what people are told of it. */
+export interface NetworkChoice extends WorkspaceNetwork {
+  readonly asked: ContainerSpec['network']
+}
+
+const NO_GATE =
+  'Outgoing connections are off: this workspace wants them filtered, and the filter is not part of this server yet'
+const NOT_ISOLATED = 'The engine gives workspaces the network of the machine itself: nothing is filtered or kept apart'
+
+/** A workspace that wants its connections filtered gets none while there is no filter. */
+export function chooseNetwork(egressMode: EgressMode, supports: Supports): NetworkChoice {
+  if (egressMode !== 'allow') return { asked: 'none', mode: 'none', note: NO_GATE }
+  return isHostNetwork(supports)
+    ? { asked: 'isolated', mode: 'host', note: NOT_ISOLATED }
+    : { asked: 'isolated', mode: 'isolated', note: null }
+}
+
+const FIRST_CONTAINER_PORT = 8000
+
+/** Which port inside belongs to each port of the host. */
+export function publish(hostPorts: readonly number[], supports: Supports): PublishedPort[] {
+  return hostPorts.map((host, index) => ({
+    host,
+    container: isHostNetwork(supports) ? host : FIRST_CONTAINER_PORT + index,
+  }))
+}
+
+const isHostNetwork = ({ networks, hostNetwork }: Supports): boolean => hostNetwork === true || !networks

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { load } from '../../testing/load-test-settings.ts'
+import { effectiveIdleSeconds, effectiveLimits, hasPerHandleHome, hasSudo } from './effective-settings.ts'
+
+const containersWith = async (env: Record<string, string>) => (await load(env)).settings.containers
+
+test('a workspace has its own limits, and those of the server where it has none', async () => {
+  const containers = await containersWith({ SVCD_CONTAINER_PIDS_LIMIT: '', SVCD_CONTAINER_TMP_SIZE: '1g' })
+  expect(effectiveLimits({ settings: null }, containers)).toEqual({
+    cpus: 2,
+    memoryBytes: 8 * 1024 ** 3,
+    pids: undefined,
+    tmpBytes: 1024 ** 3,
+  })
+  const settings = { cpu_limit: 0.5, memory_limit: '512m', pids_limit: 7, tmp_size: '1.5k' }
+  expect(effectiveLimits({ settings }, containers)).toEqual({
+    cpus: 0.5,
+    memoryBytes: 512 * 1024 ** 2,
+    pids: 7,
+    tmpBytes: 1536,
+  })
+})
+
+test('0 seconds of its own mean never, whatever the server says', async () => {
+  const containers = await containersWith({ SVCD_IDLE_TIMEOUT_SECONDS: '60' })
+  expect(effectiveIdleSeconds({ settings: null }, containers)).toBe(60)
+  expect(effectiveIdleSeconds({ settings: { idle_timeout: 0 } }, containers)).toBe(0)
+})
+
+test.each([
+  { server: 'true', own: true, sudo: true },
+  { server: 'true', own: undefined, sudo: false },
+  { server: 'true', own: false, sudo: false },
+  { server: 'false', own: true, sudo: false },
+])('sudo: server $server, workspace $own, so $sudo', async ({ server, own, sudo }) => {
+  const containers = await containersWith({ SVCD_ALLOW_SUDO: server })
+  expect(hasSudo({ settings: own === undefined ? null : { allow_sudo: own } }, containers)).toBe(sudo)
+})
+
+test.each([
+  { server: 'true', own: true, homes: true },
+  { server: 'true', own: false, homes: false },
+  { server: 'false', own: true, homes: false },
+])('a home for each member: server $server, workspace $own, so $homes', async ({ server, own, homes }) => {
+  const containers = await containersWith({ SVCD_PER_HANDLE_HOME: server })
+  expect(hasPerHandleHome({ perHandleHome: own }, containers)).toBe(homes)
+})
