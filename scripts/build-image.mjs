@@ -1,7 +1,7 @@
 // `npm run image`: builds the image of workspaces and puts it into the container engine. Nothing is done when the
 // engine has it already, made from the same inputs. See docs/how-to/workspace-image.md.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findEngine } from './image/engine-command.mjs'
@@ -59,7 +59,8 @@ async function build({ way, ...what }) {
     else await buildFromPackages({ ...what, context, scratch, progress })
   } finally {
     progress.finish()
-    rmSync(scratch, { recursive: true, force: true })
+    // Never across a mount, whatever the builder left in there.
+    spawnSync('rm', ['-rf', '--one-file-system', scratch])
   }
 }
 

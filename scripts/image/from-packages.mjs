@@ -67,7 +67,9 @@ async function bootstrap({ archive, context, scratch, progress }) {
     ...(sources.length > 0 ? [list] : []),
   ]
   const env = { ...process.env, TMPDIR: scratch, DEBIAN_FRONTEND: 'noninteractive' }
-  await runQuietly('mmdebstrap', args, { env, onLine: stageReader(progress) })
+  // What it mounts, the host's /dev for one, is seen by nobody else and gone with it, however it ends.
+  const apart = ['--mount', '--propagation=private', 'mmdebstrap']
+  await runQuietly('unshare', [...apart, ...args], { env, onLine: stageReader(progress) })
 }
 
 /** Turns the output of the programs into stages and counts. */

@@ -11,7 +11,8 @@ const nodePackage = join(root, `node_modules/node-linux-${process.arch}`)
 /** Changes whenever the image would. `base` is the image it starts from, if it starts from one. */
 export function digestOfInputs(base) {
   const hash = createHash('sha256')
-  for (const file of [...filesBelow(folder), join(nodePackage, 'package.json')]) {
+  // This file, too: it says which parts of Node go in.
+  for (const file of [...filesBelow(folder), join(nodePackage, 'package.json'), import.meta.filename]) {
     hash
       .update(file.slice(root.length))
       .update('\0')

@@ -3,10 +3,17 @@ import { createInterface } from 'node:readline'
 
 /** Enough to see what went wrong. */
 const KEPT_LINES = 40
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** Runs a command whose lines nobody wants to read unless it fails; `onLine` hears each of them. */
+/**
+ * Runs a command whose lines nobody wants to read unless it fails; `onLine` hears each of them. When we are told to end,
+ * the command is told, too, and waited for: nothing may be tidied up under a program that still writes.
+ */
 export async function runQuietly(command, args, { onLine = () => undefined, ...options } = {}) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+  // In a process group of its own, so that one signal ends all that it started.
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...options })
+  const passOn = () => process.kill(-child.pid, 'SIGTERM')
+  for (const signal of ENDING) process.on(signal, passOn)
   const last = []
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
@@ -15,9 +22,13 @@ export async function runQuietly(command, args, { onLine = () => undefined, ...o
       onLine(line)
     })
   }
-  const code = await new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', resolve)
-  })
-  if (code !== 0) throw new Error(`${command} failed with exit code ${code}:\n${last.join('\n')}`)
+  try {
+    const code = await new Promise((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', resolve)
+    })
+    if (code !== 0) throw new Error(`${command} failed with exit code ${code}:\n${last.join('\n')}`)
+  } finally {
+    for (const signal of ENDING) process.off(signal, passOn)
+  }
 }

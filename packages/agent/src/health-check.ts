@@ -53,7 +53,8 @@ export function checkHealth(
     })
     child.once('exit', (status, signal) => {
       code = exitStatus(status, signal).code
-      setTimeout(finish, QUIET_MS)
+      // On a busy machine the time may be over while output waits to be read: that comes first.
+      setTimeout(() => setImmediate(finish), QUIET_MS)
     })
     child.once('close', finish)
   })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { umask } from 'node:process'
+import { setFlagsFromString } from 'node:v8'
 import { AGENT_PROTOCOL } from '@svc/protocol/agent/requests'
 import { readArguments } from './arguments.ts'
 import { serveConnection } from './connection.ts'
@@ -18,6 +19,8 @@ import { Workspace } from './workspace.ts'
 const EXIT_FAULT = 70
 
 function main(): void {
+  // New objects stay in a small space: a flood of output would let it grow for good, to twice the memory we need.
+  setFlagsFromString('--semi-space-growth-factor=1')
   process.on('uncaughtException', (error) => {
     process.stderr.write(`svc agent: ${error.stack ?? error}\n`)
     process.exit(EXIT_FAULT)

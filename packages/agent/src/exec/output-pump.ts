@@ -26,13 +26,13 @@ export class OutputPump {
     this.#hasExited = true
     this.#watchForQuiet()
     await this.#done
-    clearTimeout(this.#quiet)
+    this.#stopWatching()
   }
 
   async #pump(stream: Readable, channel: Channel, kind: 'data' | 'errorData'): Promise<void> {
     try {
       for await (const chunk of stream) {
-        clearTimeout(this.#quiet)
+        this.#stopWatching()
         this.#waiting++
         await channel.write(chunk, kind)
         this.#waiting--
@@ -50,8 +50,16 @@ export class OutputPump {
   }
 
   #watchForQuiet(): void {
+    this.#stopWatching()
+    if (this.#waiting > 0) return
+    // On a busy machine the time may be over while output waits to be read: that comes first.
+    const timer = setTimeout(() => setImmediate(() => this.#quiet === timer && this.#stop()), QUIET_MS)
+    this.#quiet = timer
+  }
+
+  #stopWatching(): void {
     clearTimeout(this.#quiet)
-    if (this.#waiting === 0) this.#quiet = setTimeout(() => this.#stop(), QUIET_MS)
+    this.#quiet = undefined
   }
 
   #stop(): void {

@@ -81,7 +81,9 @@ class TestContainer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    execFileSync('podman', ['rm', '-f', '-t', '1', this.#name])
+    // Podman sometimes fails once with a directory that is still in use.
+    const remove = () => spawnSync('podman', ['rm', '-f', '-t', '1', this.#name]).status === 0
+    for (let tries = 0; !remove() && tries < 20; tries++) await delay(100)
     rmSync(this.folder, { recursive: true, force: true })
   }
 }

@@ -70,7 +70,7 @@ export class Pty {
   pause(): void {
     if (this.#isPaused || this.#isClosed) return
     this.#isPaused = true
-    clearTimeout(this.#quiet)
+    this.#stopWatching()
     this.#stream.pause()
   }
 
@@ -107,14 +107,22 @@ export class Pty {
 
   #closed(): void {
     this.#isClosed = true
-    clearTimeout(this.#quiet)
+    this.#stopWatching()
     if (this.#exit) this.#options.ended(this.#exit)
   }
 
   /** A program that lives on may keep the terminal open for ever after its shell. */
   #watchForQuiet(): void {
+    this.#stopWatching()
+    if (!this.#exit || this.#isPaused) return
+    // On a busy machine the time may be over while output waits to be read: that comes first.
+    const timer = setTimeout(() => setImmediate(() => this.#quiet === timer && this.close()), QUIET_MS)
+    this.#quiet = timer
+  }
+
+  #stopWatching(): void {
     clearTimeout(this.#quiet)
-    if (this.#exit && !this.#isPaused) this.#quiet = setTimeout(() => this.close(), QUIET_MS)
+    this.#quiet = undefined
   }
 }
 

@@ -139,9 +139,14 @@ describe('terminals', () => {
     const call = attach(id)
     call.isSlow = true
     await type(call, 'stty -echo; seq 1000000; touch finished; exit\r')
-    await expect
-      .poll(async () => (await list()).find((terminal) => terminal.id === id)?.offset)
-      .toBeGreaterThan(1_900_000)
+    let before = 0
+    const isHeld = async () => {
+      const offset = (await list()).find((terminal) => terminal.id === id)?.offset
+      const isSame = offset === before
+      before = offset ?? 0
+      return isSame && before > 1_000_000
+    }
+    await expect.poll(isHeld, { interval: 200 }).toBe(true)
     await expect(readFile(`${agent.home}/finished`)).rejects.toThrow()
     call.hurry()
     await call.closed

@@ -9,6 +9,8 @@ export interface HomeStorage {
   ensure(workspaceId: string): Promise<void>
   /** With everything in it. One that is not there is a success. */
   remove(workspaceId: string): Promise<void>
+  /** At the start of a server: removes what interrupted removals left. */
+  sweep(): Promise<void>
   /** Bytes it takes, as far as they could be counted until `signal` aborts. */
   measure(workspaceId: string, signal: AbortSignal): Promise<number>
   /** Bytes that could still be written. */

@@ -10,6 +10,8 @@ const RETRY_FOR_MS = 30_000
 const RETRY_EVERY_MS = 500
 /** Above the idle time of common proxies, so that it is they who close a connection, never we under their next request. */
 const KEEP_ALIVE_MS = 72_000
+/** For a whole request: a large upload over a slow line takes its time. One that stands still is ended sooner. */
+const REQUEST_MS = 3_600_000
 
 const KEPT_OUT = JSON.stringify({ detail: 'Workspaces cannot use this address', code: 'permission_denied' })
 
@@ -50,13 +52,16 @@ export class Listener {
   #closing = false
 
   constructor({ handler, clock, log, isKeptOut = () => false }: ListenerParts) {
-    this.#server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-      this.#answering.add(response)
-      response.once('close', () => this.#answered(response))
-      if (this.#closing) response.shouldKeepAlive = false
-      if (this.#keptOut.has(request.socket)) refuse(response)
-      else handler(request, response)
-    })
+    this.#server = createServer(
+      { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS },
+      (request, response) => {
+        this.#answering.add(response)
+        response.once('close', () => this.#answered(response))
+        if (this.#closing) response.shouldKeepAlive = false
+        if (this.#keptOut.has(request.socket)) refuse(response)
+        else handler(request, response)
+      },
+    )
     this.#clock = clock
     this.#log = log
     this.#isKeptOut = isKeptOut

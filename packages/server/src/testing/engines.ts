@@ -29,11 +29,14 @@ interface TestEngineOptions {
 }
 
 /** Each engine has a Podman service of its own, as a server without any socket to find would have. */
-export async function startPodman({ agentDir }: TestEngineOptions = {}): Promise<EngineHost> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-engine-'))
+async function startPodman({ agentDir }: TestEngineOptions = {}): Promise<EngineHost> {
+  await using undo = new AsyncDisposableStack()
+  const folder = await newFolder(undo, 'svc-engine-')
   const agent = agentDir ?? (await placeStandIn(join(folder, 'agent')))
-  const opened = new WeakMap<ContainerEngine, string>()
+  const serviceFolders = new Map<ContainerEngine, string>()
+  const instances: string[] = []
   const open = async (instanceId: string = randomUUID()) => {
+    instances.push(instanceId)
     const stateDir = join(folder, instanceId, 'state')
     const engine = await openDocker({
       ...commonOptions(instanceId),
@@ -43,14 +46,17 @@ export async function startPodman({ agentDir }: TestEngineOptions = {}): Promise
       sockets: [],
       podmanBin: 'podman',
     })
-    opened.set(engine, join(stateDir, 'podman'))
+    serviceFolders.set(engine, join(stateDir, 'podman'))
     return engine
   }
   // One more, through which the tests do what others would do.
   const other = await open()
-  const serviceFolder = opened.get(other) ?? ''
-  const socketPath = join(serviceFolder, (await readdir(serviceFolder)).find((name) => name.endsWith('.sock')) ?? '')
-  const images = await testImages(socketPath)
+  undo.defer(() => other.close())
+  const otherFolder = serviceFolders.get(other) ?? ''
+  const socketPath = join(otherFolder, (await readdir(otherFolder)).find((name) => name.endsWith('.sock')) ?? '')
+  const images = await testImages(undo, socketPath)
+  undo.defer(() => removeContainers(socketPath, instances))
+  const opened = undo.move()
   return {
     ...images,
     open,
@@ -59,52 +65,53 @@ export async function startPodman({ agentDir }: TestEngineOptions = {}): Promise
     service: {
       ...serviceOf(socketPath),
       async kill(engine) {
-        const pid = await processOf('system service', opened.get(engine) ?? 'no such folder')
+        const pid = await processOf('system service', serviceFolders.get(engine) ?? 'no such folder')
         process.kill(pid, 'SIGKILL')
         await expectGone(pid)
       },
     },
-    async stop() {
-      await images.remove()
-      await other.close()
-      await rm(folder, { recursive: true })
-    },
+    stop: () => opened.disposeAsync(),
   }
 }
 
 async function startDocker({ agentDir }: TestEngineOptions = {}): Promise<EngineHost> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-docker-'))
+  await using undo = new AsyncDisposableStack()
+  const folder = await newFolder(undo, 'svc-docker-')
   await chmod(folder, 0o711)
   const daemon = await DockerDaemon.start(folder)
+  undo.defer(() => daemon.stop())
   const agent = agentDir ?? (await placeStandIn(join(folder, 'agent')))
-  const images = await testImages(daemon.socketPath)
-  const state = await mkdtemp(join(tmpdir(), 'svc-engine-'))
+  const images = await testImages(undo, daemon.socketPath)
+  const state = await newFolder(undo, 'svc-engine-')
+  const instances: string[] = []
+  undo.defer(() => removeContainers(daemon.socketPath, instances))
+  const opened = undo.move()
   return {
     ...images,
     folder: state,
     evaluate,
-    open: (instanceId: string = randomUUID()) =>
-      openDocker({
+    open(instanceId: string = randomUUID()) {
+      instances.push(instanceId)
+      return openDocker({
         ...commonOptions(instanceId),
         stateDir: join(state, instanceId, 'state'),
         dataDir: join(state, instanceId, 'data'),
         agentDir: agent,
         sockets: [daemon.socketPath],
         podmanBin: undefined,
-      }),
-    service: { ...serviceOf(daemon.socketPath), kill: () => daemon.restartAfterKill() },
-    async stop() {
-      await daemon.stop()
-      await rm(state, { recursive: true })
-      await rm(folder, { recursive: true })
+      })
     },
+    service: { ...serviceOf(daemon.socketPath), kill: () => daemon.restartAfterKill() },
+    stop: () => opened.disposeAsync(),
   }
 }
 
 async function startLocal({ agentDir }: TestEngineOptions = {}): Promise<EngineHost> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-engine-'))
-  const agent = agentDir ?? (await placeStandIn(join(folder, 'agent')))
+  await using undo = new AsyncDisposableStack()
+  const folder = await newFolder(undo, 'svc-engine-')
   await chmod(folder, 0o711)
+  const agent = agentDir ?? (await placeStandIn(join(folder, 'agent')))
+  const opened = undo.move()
   return {
     image: 'not used',
     emptyImage: 'not used',
@@ -118,7 +125,37 @@ async function startLocal({ agentDir }: TestEngineOptions = {}): Promise<EngineH
         clock: systemClock,
       }),
     service: undefined,
-    stop: () => rm(folder, { recursive: true }),
+    stop: () => opened.disposeAsync(),
+  }
+}
+
+async function newFolder(undo: AsyncDisposableStack, prefix: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), prefix))
+  undo.defer(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** A removal can meet something that is still mounted. */
+async function removeContainer(socketPath: string, id: string): Promise<void> {
+  for (;;) {
+    try {
+      await call(socketPath, 'DELETE', `/v1.41/containers/${id}?force=true`)
+      return
+    } catch (error) {
+      if (String(error).includes(': 404 ')) return
+      if (!String(error).includes('busy')) throw error
+      await wait(50)
+    }
+  }
+}
+
+/** Left by a test that failed. */
+async function removeContainers(socketPath: string, instances: readonly string[]): Promise<void> {
+  for (const instance of instances) {
+    const filters = encodeURIComponent(JSON.stringify({ label: [`svc.instance=${instance}`] }))
+    const text = await call(socketPath, 'GET', `/v1.41/containers/json?all=true&filters=${filters}`)
+    const containers: { Id: string }[] = JSON.parse(text)
+    for (const { Id } of containers) await removeContainer(socketPath, Id)
   }
 }
 
@@ -126,24 +163,22 @@ function commonOptions(instanceId: string) {
   return { instanceId, userns: USERNS, environment: process.env, clock: systemClock, log: new MemoryLog() }
 }
 
-async function testImages(socketPath: string) {
-  const image = `localhost/svc-test-${randomUUID()}:latest`
-  const emptyImage = `localhost/svc-test-${randomUUID()}:latest`
-  await importImage(socketPath, image, 'libraries')
-  await importImage(socketPath, emptyImage, 'empty')
-  return {
-    image,
-    emptyImage,
-    remove: async () => {
-      for (const name of [image, emptyImage]) await removeImage(socketPath, name)
-    },
+async function testImages(undo: AsyncDisposableStack, socketPath: string) {
+  const names = {
+    image: `localhost/svc-test-${randomUUID()}:latest`,
+    emptyImage: `localhost/svc-test-${randomUUID()}:latest`,
   }
+  undo.defer(async () => {
+    for (const name of Object.values(names)) await removeImage(socketPath, name).catch(() => undefined)
+  })
+  await importImage(socketPath, names.image, 'libraries')
+  await importImage(socketPath, names.emptyImage, 'empty')
+  return names
 }
 
 function serviceOf(socketPath: string) {
   return {
-    removeContainer: async (id: string) =>
-      void (await call(socketPath, 'DELETE', `/v1.41/containers/${id}?force=true`)),
+    removeContainer: (id: string) => removeContainer(socketPath, id),
     async networksOf(workspaceId: string): Promise<string[]> {
       const filters = encodeURIComponent(JSON.stringify({ label: [`svc.workspace=${workspaceId}`] }))
       const networks: { Name: string }[] = JSON.parse(

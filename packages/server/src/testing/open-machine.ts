@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { loadSettings } from '../config/load-settings.ts'
 import type { ContainerEngine } from '../engine/container-engine.ts'
-import { LocalEngine } from '../engine/local/local-engine.ts'
+import { LocalEngine, type LocalEngineOptions } from '../engine/local/local-engine.ts'
 import { ContainerEventStore } from '../features/container-events/container-event-store.ts'
 import { ContainerEvents } from '../features/container-events/container-events.ts'
 import { Lifecycle, type LifecycleParts } from '../features/lifecycle/lifecycle.ts'
@@ -26,7 +26,7 @@ import { FakeClock } from './fake-clock.ts'
 import { MemoryLog } from './memory-log.ts'
 
 /** Built by `node packages/agent/build.mjs`. */
-const AGENT_DIR = join(import.meta.dirname, '../../../agent/dist')
+export const AGENT_DIR = join(import.meta.dirname, '../../../agent/dist')
 
 /** An agent that first does what `script` says. */
 export async function agentWith(script: string): Promise<string> {
@@ -44,6 +44,12 @@ export async function agentWith(script: string): Promise<string> {
 
 export const SYSTEM = { type: 'system' } as const
 
+export interface MachineOptions {
+  readonly agentDir?: string
+  /** The local engine, unless given. */
+  readonly openEngine?: (options: LocalEngineOptions) => Promise<ContainerEngine>
+}
+
 /**
  * A machine with a database and the local engine, on which one server after the other can run. Everything on it is
  * removed when the test ends. Only the clock of the servers is the test's to move; the engine's is real.
@@ -53,7 +59,10 @@ export const SYSTEM = { type: 'system' } as const
  *     const { lifecycle, news } = await machine.boot()
  *     await lifecycle.start(id, { cause: 'api', actor: SYSTEM })
  */
-export async function openMachine(env: Record<string, string> = {}, { agentDir = AGENT_DIR } = {}) {
+export async function openMachine(
+  env: Record<string, string> = {},
+  { agentDir = AGENT_DIR, openEngine = LocalEngine.open }: MachineOptions = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-machine-'))
   const [stateDir, dataDir] = [join(folder, 'state'), join(folder, 'data')]
   const load = async (more: Record<string, string>) => {
@@ -64,7 +73,7 @@ export async function openMachine(env: Record<string, string> = {}, { agentDir =
   const clock = new FakeClock()
   const log = new MemoryLog()
   const storage = await openSqlite({ dataDir: folder, clock, logger: log })
-  const engine = await LocalEngine.open({ stateDir, dataDir, agentDir, clock: systemClock })
+  const engine = await openEngine({ stateDir, dataDir, agentDir, clock: systemClock })
   const store = new WorkspaceStore()
   const lifecycles: Lifecycle[] = []
 
@@ -133,7 +142,7 @@ export async function openMachine(env: Record<string, string> = {}, { agentDir =
     const ports = new HostedPorts({ storage, store: new PortStore(), settings: () => settings.hosting })
     const news: LifecycleNews[] = []
     const lifecycle = new Lifecycle({
-      engine: engine as ContainerEngine,
+      engine,
       workspaces,
       ports,
       events,

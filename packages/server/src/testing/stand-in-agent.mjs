@@ -20,5 +20,10 @@ const server = createServer(async (socket) => {
   }
 })
 fs.rmSync('/run/svc/agent.sock', { force: true })
-server.listen('/run/svc/agent.sock', () => fs.chmodSync('/run/svc/agent.sock', 0o600))
+server.listen('/run/svc/agent.sock', () => {
+  fs.chmodSync('/run/svc/agent.sock', 0o600)
+  // Whoever runs the engine without root is this user of ours, and nobody else in here.
+  const { uid, gid } = fs.statSync('/run/svc')
+  if (uid !== process.getuid()) fs.chownSync('/run/svc/agent.sock', uid, gid)
+})
 process.on('SIGTERM', () => process.exit(0))

@@ -55,7 +55,7 @@ export async function workspaceParts(server: AccountsServer, env: Record<string,
       },
     },
     archive: (id) => ask(`archive ${id}`),
-    homes: { remove: (id) => ask(`remove ${id}`) },
+    homes: { remove: (id) => ask(`remove ${id}`), sweep: async () => {} },
   })
   return { ...core, rules, operations, removal, asked, failing, onAsked, ask }
 }

@@ -10,6 +10,9 @@ if [ "$(id -u)" -ne 0 ]; then
   export NPM_CONFIG_PREFIX="$HOME/.local"
 fi
 
+# Debian keeps ifconfig and its like where only root looks.
+PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+
 export PATH
 export LANG="${LANG:-en_US.UTF-8}"
 export EDITOR="${EDITOR:-nano}"

@@ -1,7 +1,7 @@
 import { chown, constants, mkdir, open, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { isNotUp } from './connection-fault.ts'
+import { isForbidden, isNotUp } from './connection-fault.ts'
 
 /** Linux knows it everywhere; Node has no name for it. A handle of the file itself, that cannot be read or written. */
 const O_PATH = 0o10000000
@@ -49,7 +49,8 @@ export class AgentSockets {
       if (!(await file.stat()).isSocket()) return undefined
       return await connected(`/proc/self/fd/${file.fd}`)
     } catch (error) {
-      if (isNotUp(error)) return undefined
+      // Without root on the host, the socket is ours only once the agent has given it to us.
+      if (isNotUp(error) || isForbidden(error)) return undefined
       throw error
     }
   }

@@ -20,6 +20,7 @@ export const InfoAnswer = z.object({
   DefaultRuntime: z.string().optional(),
   DockerRootDir: z.string().optional(),
   Rootless: z.boolean().optional(),
+  CgroupVersion: z.string().optional(),
   MemoryLimit: z.boolean().optional(),
   CpuCfsQuota: z.boolean().optional(),
   PidsLimit: z.boolean().optional(),

@@ -11,3 +11,7 @@ export function isNotUp(error: unknown): boolean {
 export function wasCut(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(String(codeOf(error)))
 }
+
+export function isForbidden(error: unknown): boolean {
+  return codeOf(error) === 'EACCES'
+}

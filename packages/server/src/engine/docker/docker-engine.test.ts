@@ -47,7 +47,9 @@ for (const kind of engineKinds.filter(({ name }) => name !== 'local')) {
 
     test('a stop lets programs end, and kills those that do not', async () => {
       const [polite, deaf] = [await run(spec()), await run(spec())]
-      const say = `process.on('SIGTERM', () => (load('node:fs').then((fs) => fs.writeFileSync('/home/bye', 'bye'))))`
+      const say = `
+        const { writeFileSync } = await load('node:fs')
+        process.prependListener('SIGTERM', () => writeFileSync('/home/bye', 'bye'))`
       await inside(polite, say)
       await inside(deaf, `process.removeAllListeners('SIGTERM'); process.on('SIGTERM', () => {})`)
       const workspaceId = (await bench.engine.inspect(polite))?.workspaceId ?? ''

@@ -35,6 +35,12 @@ export async function lookAtEngine(api: EngineApi): Promise<EngineFlavour> {
   }
 }
 
+/** Without root, an engine passes limits over on the old control groups, whatever it says of the machine. */
+export function enforcesLimits({ info }: EngineFlavour): boolean {
+  if (info.Rootless === true && info.CgroupVersion === '1') return false
+  return info.MemoryLimit === true && info.CpuCfsQuota === true && info.PidsLimit === true
+}
+
 function newest(first: string, second: string): string {
   return first.localeCompare(second, 'en', { numeric: true }) >= 0 ? first : second
 }

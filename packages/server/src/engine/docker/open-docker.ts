@@ -11,7 +11,7 @@ import { DockerEngine } from './docker-engine.ts'
 import { DockerNetworks } from './docker-networks.ts'
 import { EngineApi } from './engine-api.ts'
 import { EngineEvents } from './engine-events.ts'
-import { type EngineFlavour, lookAtEngine } from './engine-flavour.ts'
+import { type EngineFlavour, enforcesLimits, lookAtEngine } from './engine-flavour.ts'
 import { EngineImages } from './engine-images.ts'
 import { EngineVolumes } from './engine-volumes.ts'
 import { findSocket } from './find-socket.ts'
@@ -77,8 +77,7 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
   if (!ids.isSeparate) {
     log.warning('root in a workspace is root of this machine: set userns-remap in the Docker daemon, or use Podman')
   }
-  const { MemoryLimit, CpuCfsQuota, PidsLimit } = flavour.info
-  const limits = MemoryLimit === true && CpuCfsQuota === true && PidsLimit === true
+  const limits = enforcesLimits(flavour)
   if (!limits) log.warning('workspaces have no limits: the engine may not limit memory, processors and processes')
   undo.move()
   return new DockerEngine({

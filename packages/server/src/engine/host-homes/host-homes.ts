@@ -50,7 +50,6 @@ export class HostHomes implements HomeStorage {
     await removeTree(this.#directoryOf(workspaceId), this.#trash)
   }
 
-  /** Removes what an interrupted removal left. */
   async sweep(): Promise<void> {
     await sweepTrash(this.#trash)
   }

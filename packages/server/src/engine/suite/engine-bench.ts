@@ -13,6 +13,7 @@ export type EngineBench = ReturnType<typeof useEngine>
 /** Starts a kind for the tests of the surrounding `describe`, and removes whatever they leave. */
 export function useEngine(kind: EngineKind) {
   const started: { host: EngineHost; engine: ContainerEngine }[] = []
+  const hosts: EngineHost[] = []
   const opened: ContainerEngine[] = []
   const current = () => {
     const [only] = started
@@ -22,6 +23,7 @@ export function useEngine(kind: EngineKind) {
 
   beforeAll(async () => {
     const host = await kind.start()
+    hosts.push(host)
     const engine = await host.open()
     opened.push(engine)
     started.push({ host, engine })
@@ -32,7 +34,7 @@ export function useEngine(kind: EngineKind) {
   })
   afterAll(async () => {
     for (const engine of opened.splice(0)) await engine.close()
-    for (const { host } of started.splice(0)) await host.stop()
+    for (const host of hosts.splice(0)) await host.stop()
   })
 
   const spec = (changes: Partial<ContainerSpec> = {}): ContainerSpec => ({

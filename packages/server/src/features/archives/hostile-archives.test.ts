@@ -7,6 +7,8 @@ import { packed, rawMember, rawPax, TAR_END } from '../../testing/tar-blocks.ts'
 const MB = 1024 * 1024
 
 const link = (name: string, target: string) => rawMember({ type: '2', name, target })
+const variables = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, number) => [`V${number}`, value]))
 const good = packed(described())
 /** The same bytes with one bit of the byte at `at` turned. */
 function flip(bytes: Buffer, at: number): Buffer {
@@ -192,6 +194,8 @@ describe('refused, and nothing is left of it, is an archive that', () => {
     ['has settings that are none', () => packed(described({ settings: 'x' })), 400, 'Archive settings are invalid: '],
     ['has wrong domains', () => packed(described({ allowed_domains: ['not a host'] })), 400, 'allowed_domains'],
     ['has domains that are no list', () => packed(described({ rejected_domains: 'x' })), 400, 'rejected_domains'],
+    ['has a huge environment', () => packed(described({ env: variables(20_000, '') })), 400, 'too large'],
+    ['has long variables', () => packed(described({ env: variables(10, 'x'.repeat(30_000)) })), 400, 'too large'],
     ['has the name of a workspace there is', () => packed(described({ name: 'first' })), 409, 'already exists'],
   ])('%s', async (_, archive, status, why) => {
     const before = await server.everything()

@@ -10,6 +10,8 @@ type Field = keyof WrittenConfiguration
 const Configuration = CreateWorkspace.omit({ name: true })
 /** As much as a request may set: a list shows every workspace with all of it. */
 const MAX_CHARACTERS = 256 * 1024
+/** Looked at one by one, on the event loop. */
+const MAX_VARIABLES = 5000
 
 /**
  * What of an archive's configuration can be taken over here. What only this server no longer offers is dropped, and
@@ -19,6 +21,7 @@ export async function importedConfiguration(
   description: WrittenDescription,
   rules: Rules,
 ): Promise<WrittenConfiguration> {
+  if (Object.keys(description.env ?? {}).length > MAX_VARIABLES) throw tooMuch()
   const optional = (field: Field) => unlessRefused(field, description, rules)
   const configuration: WrittenConfiguration = {
     ...(await optional('image')),
@@ -35,11 +38,11 @@ export async function importedConfiguration(
     per_handle_home: typeof description.per_handle_home === 'boolean' ? description.per_handle_home : true,
     setup_state: 'complete',
   }
-  if (JSON.stringify(configuration).length > MAX_CHARACTERS) {
-    throw new AppError('archive_invalid', 'The configuration in the archive is too large')
-  }
+  if (JSON.stringify(configuration).length > MAX_CHARACTERS) throw tooMuch()
   return configuration
 }
+
+const tooMuch = () => new AppError('archive_invalid', 'The configuration in the archive is too large')
 
 /** The field as the archive has it, or nothing when it does not fit this server. */
 async function unlessRefused(

@@ -120,6 +120,21 @@ test('asking for the headers alone reads nothing and is no download', async () =
   expect(await server.audit('file.download')).toEqual([])
 })
 
+test('a home that takes long to measure is estimated by what was counted in ten seconds', async () => {
+  await using server = await startArchives()
+  const id = await server.create({})
+  const measuring = Promise.withResolvers<void>()
+  server.homes.measure = async (_id, signal) => {
+    measuring.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return 5000
+  }
+  const answer = server.download(id, 'HEAD')
+  await measuring.promise
+  server.clock.advance(10_000)
+  expect((await answer).headers.get('x-estimated-size')).toBe('1000')
+})
+
 test('an export that fails in the middle is broken off, never ended well', async () => {
   await using server = await startArchives()
   const id = await server.create({})

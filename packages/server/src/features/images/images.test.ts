@@ -14,14 +14,13 @@ interface Fetch {
   readonly fail: (error: unknown) => void
 }
 
-/** An engine that has some images, and whose fetches the test brings to their end. */
+/** An engine that has some images, and whose fetches the test brings to their end, also those given up. */
 function engineWith(here: string[]) {
   const fetches: Fetch[] = []
   const images: ContainerEngine['images'] = {
     has: async (image) => here.includes(image),
     pull(image, { signal, onProgress }) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      signal.addEventListener('abort', () => reject(signal.reason))
       fetches.push({ image, signal, say: (text) => onProgress?.(text), done: resolve, fail: reject })
       return promise
     },
@@ -99,7 +98,7 @@ describe('when an image is fetched', () => {
     })
   })
 
-  test.each(['missing', 'always'] as const)(
+  test.each(['missing', 'always', 'newer'] as const)(
     'policy %s: a fetch that fails is a refusal that says why',
     async (policy) => {
       const { images, fetches } = imagesOn([], { imagePullPolicy: policy })
@@ -160,7 +159,7 @@ describe('several starts at once', () => {
     await second
   })
 
-  test('when the last one gives up the fetch ends, and the next start begins a new one', async () => {
+  test('when the last one gives up the fetch ends, and the next start begins a new one without waiting for that', async () => {
     const { images, fetches } = imagesOn([], { imagePullPolicy: 'missing' })
     const impatient = new AbortController()
     const first = images.ensurePresent('house:latest', impatient.signal)
@@ -170,7 +169,10 @@ describe('several starts at once', () => {
     expect(fetches[0]?.signal.aborted).toBe(true)
     const next = images.ensurePresent('house:latest', patience())
     await expect.poll(() => fetches.length).toBe(2)
+    fetches[0]?.fail(unreachable)
+    const another = images.ensurePresent('house:latest', patience())
     fetches[1]?.done()
-    await next
+    await Promise.all([next, another])
+    expect(fetches).toHaveLength(2)
   })
 })

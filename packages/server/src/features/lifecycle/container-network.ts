@@ -1,5 +1,6 @@
 import type { WorkspaceNetwork } from '@svc/protocol/lifecycle'
 import type { ContainerSpec, EngineSupport, PublishedPort } from '../../engine/container-engine.ts'
+import { AppError } from '../../kernel/app-error.ts'
 import type { EgressMode } from '../workspaces/workspace.ts'
 
 type Supports = Pick<EngineSupport, 'networks' | 'hostNetwork'>
@@ -12,6 +13,16 @@ export interface NetworkChoice extends WorkspaceNetwork {
 const NO_GATE =
   'Outgoing connections are off: this workspace wants them filtered, and the filter is not part of this server yet'
 const NOT_ISOLATED = 'The engine gives workspaces the network of the machine itself: nothing is filtered or kept apart'
+
+/** Where the operator has turned the filter off, a workspace that wants one does not start. */
+export function requireFilter(egressMode: EgressMode, isOffered: boolean): void {
+  if (egressMode === 'allow' || isOffered) return
+  throw new AppError(
+    'start_failed',
+    'This workspace wants its outgoing connections filtered, and this server does not do that ' +
+      '(SVCD_NETFILTER_ENABLED): change its egress mode first',
+  )
+}
 
 /** A workspace that wants its connections filtered gets none while there is no filter. */
 export function chooseNetwork(egressMode: EgressMode, supports: Supports): NetworkChoice {

@@ -13,7 +13,7 @@ import type { WorkspaceTokens } from '../workspace-tokens/workspace-tokens.ts'
 import { effectiveLimits, hasSudo } from '../workspaces/effective-settings.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { containerEnv, hostingAddress } from './container-env.ts'
-import { chooseNetwork, type NetworkChoice, publish } from './container-network.ts'
+import { chooseNetwork, type NetworkChoice, publish, requireFilter } from './container-network.ts'
 import { deadline } from './deadline.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
@@ -65,7 +65,8 @@ export class ContainerStarter {
   /** What does not depend on each other is done at once. */
   async prepare(workspace: Workspace, signal: AbortSignal): Promise<Prepared> {
     const { engine, ports, images, settings } = this.#parts
-    const { containers } = settings()
+    const { containers, egress } = settings()
+    requireFilter(workspace.egressMode, egress.netfilterEnabled)
     const image = images.nameFor(workspace.image)
     images.requireAllowed(image)
     const network = chooseNetwork(workspace.egressMode, engine.supports)

@@ -102,7 +102,7 @@ export class HealthChecks {
   }
 
   #plan(watched: Watched, delayMs: number): void {
-    const { clock, log, random } = this.#parts
+    const { settings, clock, log, random } = this.#parts
     watched.cancel?.()
     const { workspaceId } = watched.subject
     const spread = delayMs * (1 + JITTER * (2 * random() - 1))
@@ -111,9 +111,9 @@ export class HealthChecks {
       this.#slots
         .run(() => this.#check(watched))
         .catch((error: unknown) => {
+          if (!this.#isWatched(watched)) return
           log.error('a health check could not be made', { workspace: workspaceId, error })
-          if (this.#isWatched(watched) && !watched.cancel)
-            this.#plan(watched, 1000 * this.#parts.settings().healthCheckIntervalSeconds)
+          if (!watched.cancel) this.#plan(watched, 1000 * settings().healthCheckIntervalSeconds)
         })
     })
   }

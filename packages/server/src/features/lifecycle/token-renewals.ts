@@ -6,6 +6,8 @@ import type { RunningContainer } from './running-container.ts'
 /** The share of its life after which a token is replaced. */
 const RENEW_AT = 0.8
 const RETRY_MS = 60_000
+/** However short a token lives, and however the clock was moved. */
+const SHORTEST_WAIT_MS = 1_000
 /** Timers of the system cannot wait for longer than some weeks. */
 const LONGEST_WAIT_MS = 86_400_000
 
@@ -24,7 +26,7 @@ export class TokenRenewals {
 
   begin(container: RunningContainer, expiresAt: number): void {
     const leftMs = expiresAt * 1000 - this.#clock.nowMs()
-    this.#renewAfter(container, Math.min(leftMs * RENEW_AT, LONGEST_WAIT_MS))
+    this.#renewAfter(container, Math.min(Math.max(leftMs * RENEW_AT, SHORTEST_WAIT_MS), LONGEST_WAIT_MS))
   }
 
   forget(workspaceId: string): void {

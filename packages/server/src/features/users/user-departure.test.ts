@@ -1,5 +1,7 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
+import { field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 import { storageKinds, useDatabases } from '../../testing/storages.ts'
 import { callerFor, requestFacts, workspaceParts } from '../../testing/workspace-parts.ts'
 import { OwnerWatch } from '../workspaces/owner-watch.ts'
@@ -70,6 +72,17 @@ for (const kind of storageKinds) {
     })
   })
 }
+
+test('what somebody owned is kept as an archive when an administrator deletes them', async () => {
+  await using server = await startAccounts()
+  const ann = await server.person('ann')
+  const id = field(await succeed(ann.post('/workspaces', { name: 'demo' })), 'id')
+  await succeed(server.admin.delete(`/users/${ann.id}`))
+  expect((await stat(join(server.folder, 'archives', `${id}.tar.gz`))).isFile()).toBe(true)
+  expect(await server.storage.db.selectFrom('workspaces').select('id').execute()).toEqual([])
+  const groups = await server.storage.db.selectFrom('user_groups').select('name').execute()
+  expect(JSON.stringify(groups)).not.toContain(id)
+})
 
 describe('the workspaces of somebody whose account is disabled', () => {
   async function open() {

@@ -216,7 +216,7 @@ test('only those who may see volumes see them, and only those who may manage the
 })
 
 test('an engine that does not answer is no fault of ours', async () => {
-  const away = () => Promise.reject(new EngineError("unavailable", "away"))
+  const away = () => Promise.reject(new EngineError('unavailable', 'away'))
   engine.list = away
   engine.find = away
   const calls = [server.admin.get('/volumes'), create({ name: 'a', workspace: first }), remove('a')]

@@ -1,3 +1,4 @@
+import { type Permission, permissions } from '@svc/protocol/permissions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_PREFIX } from '../../kernel/route.ts'
 import { type AccountsServer, field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
@@ -29,6 +30,8 @@ const toNobody = { email: 'nobody' }
 
 interface Call {
   readonly may: readonly Persona[]
+  /** The permissions on the workspace it takes, or each of those that are enough. */
+  readonly needs?: readonly Permission[] | { readonly anyOf: readonly Permission[] }
   /** What they get; everybody else gets 403. */
   readonly status: number
   readonly body?: unknown
@@ -43,30 +46,54 @@ const TABLE: Readonly<Record<string, Call>> = {
   'POST /workspaces': { may: everybody, status: 422, body: {} },
   'POST /workspaces/import': { may: everybody, status: 415, body: {} },
 
-  'PUT /workspaces/:id': { may: fullOwners, status: 400, body: {} },
-  'PATCH /workspaces/:id/settings': { may: fullOwners, status: 400, body: {} },
-  'DELETE /workspaces/:id': { may: fullOwners, status: 200, ends: true },
-  'POST /workspaces/:id/duplicate': { may: fullOwners, status: 422, body: { name: '' } },
-  'POST /workspaces/:id/transfer': { may: fullOwners, status: 404, body: toNobody },
-  'GET /workspaces/:id/export': { may: fullOwners, status: 200 },
+  'PUT /workspaces/:id': { needs: ['edit-workspace'], may: fullOwners, status: 400, body: {} },
+  'PATCH /workspaces/:id/settings': { needs: ['edit-workspace'], may: fullOwners, status: 400, body: {} },
+  'DELETE /workspaces/:id': { needs: ['delete-workspace'], may: fullOwners, status: 200, ends: true },
+  'POST /workspaces/:id/duplicate': {
+    needs: ['duplicate-workspace'],
+    may: fullOwners,
+    status: 422,
+    body: { name: '' },
+  },
+  'POST /workspaces/:id/transfer': { needs: ['transfer-workspace'], may: fullOwners, status: 404, body: toNobody },
+  'GET /workspaces/:id/export': { needs: ['export-workspace'], may: fullOwners, status: 200 },
 
-  'GET /workspaces/:id/status': { may: monitors, status: 200 },
-  'POST /workspaces/:id/start': { may: visitors, status: 503 },
-  'POST /workspaces/:id/stop': { may: visitors, status: 200 },
-  'POST /workspaces/:id/restart': { may: visitors, status: 200 },
+  'GET /workspaces/:id/status': { needs: ['monitor-workspace'], may: monitors, status: 200 },
+  'POST /workspaces/:id/start': { needs: { anyOf: ['terminal', 'start-workspace'] }, may: visitors, status: 503 },
+  'POST /workspaces/:id/stop': { needs: { anyOf: ['terminal', 'stop-workspace'] }, may: visitors, status: 200 },
+  'POST /workspaces/:id/restart': { needs: { anyOf: ['terminal', 'restart-workspace'] }, may: visitors, status: 200 },
 
-  'GET /workspaces/:id/members': { may: fullOwners, status: 200 },
-  'POST /workspaces/:id/members': { may: fullOwners, status: 404, body: toNobody },
-  'DELETE /workspaces/:id/members/:member_id': { may: fullOwners, status: 200 },
-  'GET /workspaces/:id/groups': { may: fullOwners, status: 200 },
-  'POST /workspaces/:id/groups': { may: fullOwners, status: 404, body: { group_id: NOBODY } },
-  'DELETE /workspaces/:id/groups/:group_id': { may: fullOwners, status: 200 },
-  'GET /workspaces/:id/roles': { may: fullOwners, status: 200 },
-  'POST /workspaces/:id/roles/:role': { may: fullOwners, status: 400, body: toNobody },
-  'PATCH /workspaces/:id/roles': { may: fullOwners, status: 404, body: { ...toNobody, role: null } },
-  'DELETE /workspaces/:id/roles/:role/:member_id': { may: fullOwners, status: 400 },
-  'GET /workspaces/:id/acl': { may: fullOwners, status: 200 },
-  'PUT /workspaces/:id/acl': { may: fullOwners, status: 422, body: [{}] },
+  'GET /workspaces/:id/members': { needs: ['share-workspace'], may: fullOwners, status: 200 },
+  'POST /workspaces/:id/members': { needs: ['share-workspace'], may: fullOwners, status: 404, body: toNobody },
+  'DELETE /workspaces/:id/members/:member_id': { needs: ['share-workspace'], may: fullOwners, status: 200 },
+  'GET /workspaces/:id/groups': { needs: ['share-workspace'], may: fullOwners, status: 200 },
+  'POST /workspaces/:id/groups': {
+    needs: ['share-workspace'],
+    may: fullOwners,
+    status: 404,
+    body: { group_id: NOBODY },
+  },
+  'DELETE /workspaces/:id/groups/:group_id': { needs: ['share-workspace'], may: fullOwners, status: 200 },
+  'GET /workspaces/:id/roles': { needs: ['share-workspace'], may: fullOwners, status: 200 },
+  'POST /workspaces/:id/roles/:role': {
+    needs: ['share-workspace', 'share-advanced'],
+    may: fullOwners,
+    status: 400,
+    body: toNobody,
+  },
+  'PATCH /workspaces/:id/roles': {
+    needs: ['share-workspace', 'share-advanced'],
+    may: fullOwners,
+    status: 404,
+    body: { ...toNobody, role: null },
+  },
+  'DELETE /workspaces/:id/roles/:role/:member_id': {
+    needs: ['share-workspace', 'share-advanced'],
+    may: fullOwners,
+    status: 400,
+  },
+  'GET /workspaces/:id/acl': { needs: ['share-advanced'], may: fullOwners, status: 200 },
+  'PUT /workspaces/:id/acl': { needs: ['share-advanced'], may: fullOwners, status: 422, body: [{}] },
 }
 
 describe('every call about a workspace', () => {
@@ -115,22 +142,54 @@ describe('every call about a workspace', () => {
     expect(routes.toSorted()).toEqual(Object.keys(TABLE).toSorted())
   })
 
-  test.each(Object.entries(TABLE))('%s', async (route, { may, status, body, ends }) => {
+  async function statusOf(person: Person, route: string, id: string): Promise<number> {
     const [method = '', path = ''] = route.split(' ')
+    const url = `${API_PREFIX}${path.replace(':id', id).replaceAll(/:\w+/g, NOBODY)}`
+    const body = TABLE[route]?.body
+    const answer = await server.request(method, url, {
+      headers: {
+        authorization: `Bearer ${person.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return answer.status
+  }
+
+  test.each(Object.entries(TABLE))('%s is for whom it should be', async (route, { may, status, ends }) => {
     const got: Partial<Record<Persona, number>> = {}
     for (const persona of PERSONAS) {
       const id = ends && may.includes(persona) ? await makeWorkspace(`for ${persona}`, team) : workspaceId
-      const url = `${API_PREFIX}${path.replace(':id', id).replaceAll(/:\w+/g, NOBODY)}`
-      const answer = await server.request(method, url, {
-        headers: {
-          authorization: `Bearer ${as(persona).token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      got[persona] = answer.status
+      got[persona] = await statusOf(as(persona), route, id)
     }
     const expected = PERSONAS.map((persona) => [persona, may.includes(persona) ? status : 403])
     expect(got).toEqual(Object.fromEntries(expected))
   })
+
+  const inWorkspace = Object.entries(TABLE).flatMap(([route, { needs, ...call }]) =>
+    needs === undefined ? [] : [{ route, ...call, needs }],
+  )
+
+  test.each(inWorkspace)(
+    '$route takes these permissions, and nothing else will do',
+    async ({ route, status, needs }) => {
+      const [owner, guest] = [as('owner'), as('stranger')]
+      const id = field(await succeed(owner.post('/workspaces', { name: 'by permission' })), 'id')
+      const statusWith = async (granted: readonly Permission[]) => {
+        const grants = granted.map((permission) => ({ action: 1, principal_type: 1, user_id: guest.id, permission }))
+        const own = { action: 1, principal_type: 1, user_id: owner.id, permission: '*' }
+        await succeed(owner.put(`/workspaces/${id}/acl`, [own, ...grants]))
+        return statusOf(guest, route, id)
+      }
+      const allBut = (missing: readonly Permission[]) =>
+        permissions.filter((permission) => permission !== '*' && !missing.includes(permission))
+      const [enough, tooLittle] =
+        'anyOf' in needs
+          ? [needs.anyOf.map((one) => [one]), [allBut(needs.anyOf)]]
+          : [[needs], needs.map((one) => allBut([one]))]
+      for (const granted of tooLittle) expect(await statusWith(granted)).toBe(403)
+      for (const granted of enough) expect(await statusWith(granted)).toBe(status)
+      await owner.delete(`/workspaces/${id}`)
+    },
+  )
 })

@@ -150,6 +150,24 @@ for (const kind of storageKinds) {
   })
 }
 
+test('a plain list ends after 500; who has more asks for pages', async () => {
+  await using server = await startAccounts()
+  const one = field(await succeed(server.admin.post('/workspaces', { name: 'demo' })), 'id')
+  const row = await server.storage.db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('id', '=', one)
+    .executeTakeFirstOrThrow()
+  const rows = Array.from({ length: 500 }, (_, number) => ({ ...row, id: `w${number}`, name: `w${number}` }))
+  await server.storage.transaction((tx) => tx.insertInto('workspaces').values(rows).execute())
+  expect((await succeed(server.admin.get('/workspaces'))).json).toHaveLength(500)
+  expect(pageIn((await succeed(server.admin.get('/workspaces?offset=500'))).json)).toEqual([
+    [expect.any(String)],
+    false,
+    null,
+  ])
+})
+
 test('a list says how each workspace is doing', async () => {
   await using server = await startAccounts()
   await succeed(server.admin.post('/workspaces', { name: 'demo' }))

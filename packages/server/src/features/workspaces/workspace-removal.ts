@@ -36,7 +36,7 @@ interface WorkspaceRemovalParts {
   }
   /** Keeps a workspace as an archive, for when its owner's account is deleted. */
   readonly archive: (workspaceId: string) => Promise<void>
-  readonly homes: Pick<HomeStorage, 'remove'>
+  readonly homes: Pick<HomeStorage, 'remove' | 'sweep'>
   readonly background: Background
 }
 
@@ -75,7 +75,8 @@ export class WorkspaceRemoval {
 
   /** Removes the files that an earlier run of the server left. */
   async begin(): Promise<void> {
-    const { storage, abandoned } = this.#parts
+    const { storage, abandoned, homes, background } = this.#parts
+    background.run('removing what is left of deleted workspaces', () => homes.sweep())
     for (const id of await abandoned.all(storage.db)) this.#removeHome(id)
   }
 
