@@ -69,9 +69,11 @@ async function copyFromPodman({ engine, image, digest, fresh }) {
   if (engine.command === 'podman' || fresh) return false
   const podman = findEngine(image, ['podman'])
   if (podman?.digest !== digest) return false
-  const script = 'set -o pipefail; podman save --format docker-archive "$1" | "$2" load && "$2" tag "localhost/$1" "$1"'
+  // It arrives under Podman's name for it, which nobody asked for.
+  const script =
+    'set -o pipefail; podman save --format docker-archive "$1" | "$2" load && "$2" tag "$3" "$1" && { "$2" rmi "localhost/$1" || true; }'
   await step(`Copying the workspace image from podman to ${engine.command}`, () =>
-    runQuietly('bash', ['-c', script, 'copy', image, engine.command]),
+    runQuietly('bash', ['-c', script, 'copy', image, engine.command, podman.id]),
   )
   await forgetOld(engine)
   return true

@@ -75,7 +75,7 @@ export async function ensureWebUi() {
 export async function ensureAgent() {
   // Loaded late: before the dependencies are installed it may not be possible.
   const agent = await import('../packages/agent/build.mjs')
-  if (!agent.isBuilt()) await step('Building the workspace agent', () => agent.build())
+  await agent.ensureAgent(step)
 }
 
 /**
@@ -84,7 +84,11 @@ export async function ensureAgent() {
  */
 export async function ensureWorkspaceImage() {
   const { ensureImage } = await import('./build-image.mjs')
-  return ensureImage().catch((error) => error.message)
+  const { Interrupted } = await import('./image/run-quietly.mjs')
+  return ensureImage().catch((error) => {
+    if (error instanceof Interrupted) process.exit(1)
+    return error.message
+  })
 }
 
 /** With what Podman only recommends: two runtimes, because each refuses machines on which the other works. */

@@ -5,6 +5,9 @@ import { createInterface } from 'node:readline'
 const KEPT_LINES = 40
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
+/** A person has ended us: nothing more is to be begun. */
+export class Interrupted extends Error {}
+
 /**
  * Runs a command whose lines nobody wants to read unless it fails; `onLine` hears each of them. When we are told to end,
  * the command is told, too, and waited for: nothing may be tidied up under a program that still writes.
@@ -12,7 +15,11 @@ const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 export async function runQuietly(command, args, { onLine = () => undefined, ...options } = {}) {
   // In a process group of its own, so that one signal ends all that it started.
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...options })
-  const passOn = () => process.kill(-child.pid, 'SIGTERM')
+  let wasInterrupted = false
+  const passOn = () => {
+    wasInterrupted = true
+    process.kill(-child.pid, 'SIGTERM')
+  }
   for (const signal of ENDING) process.on(signal, passOn)
   const last = []
   for (const stream of [child.stdout, child.stderr]) {
@@ -27,6 +34,7 @@ export async function runQuietly(command, args, { onLine = () => undefined, ...o
       child.on('error', reject)
       child.on('close', resolve)
     })
+    if (wasInterrupted) throw new Interrupted(`${command} was ended early`)
     if (code !== 0) throw new Error(`${command} failed with exit code ${code}:\n${last.join('\n')}`)
   } finally {
     for (const signal of ENDING) process.off(signal, passOn)

@@ -44,6 +44,10 @@ describe('a snapshot', () => {
       Array.from({ length: 900 }, (_, line) => `${line} ${'w'.repeat(line % 100)}\r\n`).join(''),
     ],
     ['scrollback in colours', Array.from({ length: 1400 }, (_, line) => `\x1b[3${line % 8}mline ${line}\r\n`).join('')],
+    [
+      'scrollback with a colour that begins and ends',
+      Array.from({ length: 1400 }, (_, line) => (line % 2 ? '\x1b[31mred\r\n' : '\x1b[0mplain\r\n')).join(''),
+    ],
     ['one endless line', 'z'.repeat(40 * 1200)],
     ['empty lines', '\r\n'.repeat(1300)],
     ['the other screen, over scrollback', `${'a\r\n'.repeat(700)}\x1b[?1049h\x1b[5;5Hvi`],
@@ -82,7 +86,7 @@ describe('a snapshot', () => {
         const [shown, meant] = [await terminalFed([bytes]), await terminalFed([output])]
         expect(textOf(shown)).toEqual(textOf(meant))
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )
   })
 
@@ -101,6 +105,15 @@ describe('a snapshot', () => {
     expect(offset).toBe(whole)
     ring.append(Buffer.from(second))
     expect(await picture([bytes, ring.copy(offset, ring.end)])).toEqual(await picture([ring.copy(0, ring.end)]))
+  })
+
+  test('can be asked for again at any moment, also when nothing has changed', async () => {
+    const ring = new OutputRing()
+    const screen = screenOver(ring)
+    ring.append(Buffer.from('text'))
+    const first = await screen.snapshot()
+    expect(await screen.snapshot()).toEqual(first)
+    expect(await Promise.all([screen.snapshot(), screen.snapshot()])).toEqual([first, first])
   })
 
   test('takes a change of size where it came in the output', async () => {

@@ -99,8 +99,10 @@ export class Screen {
       for (;;) {
         this.#applyResizes(emulator)
         await this.#answer(emulator)
-        if (this.#position >= this.#wanted && this.#pending <= RELIEF_BYTES) return
-        await this.#readPiece(emulator)
+        // Somebody may have asked while the answer to others was made.
+        const isAsked = this.#waiting.length > 0 || this.#position < this.#wanted
+        if (!isAsked && this.#pending <= RELIEF_BYTES) return
+        if (this.#pending > 0) await this.#readPiece(emulator)
         this.#progressed()
       }
     } finally {

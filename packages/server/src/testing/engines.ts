@@ -84,6 +84,8 @@ async function startDocker({ agentDir }: TestEngineOptions = {}): Promise<Engine
   const images = await testImages(undo, daemon.socketPath)
   const state = await newFolder(undo, 'svc-engine-')
   const instances: string[] = []
+  // Their bridges would outlive the daemon.
+  undo.defer(async () => void (await call(daemon.socketPath, 'POST', '/v1.41/networks/prune')))
   undo.defer(() => removeContainers(daemon.socketPath, instances))
   const opened = undo.move()
   return {

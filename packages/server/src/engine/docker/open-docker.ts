@@ -68,7 +68,9 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
       ? new PodmanNetworks({ api, prefix: flavour.libpodPrefix, instanceId })
       : new DockerNetworks({ api, prefix, instanceId })
   const living = new Set((await containers.list()).map(({ workspaceId }) => workspaceId))
-  await networks.prune((workspaceId) => living.has(workspaceId))
+  await networks
+    .prune((workspaceId) => living.has(workspaceId))
+    .catch((error: unknown) => log.warning('networks of earlier workspaces could not be removed', { error }))
   const name = `${kind === 'podman' ? 'Podman' : 'Docker'} ${version}`
   log.info(`workspaces run in ${name} at ${socketPath}`, {
     runtime: ociRuntime ?? flavour.info.DefaultRuntime,

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql, type Transaction } from 'kysely'
+import { type DeleteResult, type SqlBool, sql, type Transaction } from 'kysely'
 import type { Database } from '../../storage/database.ts'
 import { contains } from '../../storage/like.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -52,82 +52,73 @@ export class ContainerEventStore {
   /** The newest first, and how many there are in all. */
   async page(filter: ContainerEventFilter, page: Page): Promise<{ records: ContainerEventRecord[]; total: number }> {
     const { db } = this.#storage
-    const named = db
+    const { workspace, workspaceId } = filter
+    if (workspace) return this.#pageOfNamed(workspace, page)
+    if (!workspaceId) {
+      return { records: (await this.#newest(page).execute()).map(fromRow), total: await countAll(this.#storage) }
+    }
+    const rows = await this.#newest(page).where('e.workspace_id', '=', workspaceId).execute()
+    const count = db.selectFrom('container_events').where('workspace_id', '=', workspaceId).select(total)
+    return { records: rows.map(fromRow), total: (await count.executeTakeFirstOrThrow()).total }
+  }
+
+  /** Part of a name is looked for in every row. As raw statements these two leave the main thread alone. */
+  async #pageOfNamed(text: string, page: Page): Promise<{ records: ContainerEventRecord[]; total: number }> {
+    const { db } = this.#storage
+    const matches = sql<SqlBool>`(${sql.ref('e.workspace_id')} = ${text} or ${contains('w.name', text)})`
+    const newest = this.#newest(page).where(matches)
+    const count = db
+      .selectFrom('container_events as e')
+      .leftJoin('workspaces as w', 'w.id', 'e.workspace_id')
+      .where(matches)
+      .select(total)
+    const { rows } = await sql<Row>`select * from ${newest} as newest order by created_at desc, id desc`.execute(db)
+    const { rows: counts } = await sql<{ total: number }>`select total from ${count} as counted`.execute(db)
+    return { records: rows.map(fromRow), total: counts[0]?.total ?? 0 }
+  }
+
+  #newest({ limit, offset }: Page) {
+    return this.#storage.db
       .selectFrom('container_events as e')
       .leftJoin('workspaces as w', 'w.id', 'e.workspace_id')
       .leftJoin('users as u', (join) => join.onRef('u.id', '=', 'e.actor_id').on('e.actor_type', '=', 'user'))
       .select(['e.id', 'e.workspace_id', 'w.name as workspace_name', 'e.event', 'e.actor_type', 'e.actor_id'])
       .select(['u.email as actor_email', 'e.cause', 'e.container_id', 'e.container_role', 'e.network_namespace'])
       .select('e.created_at')
-    const newest = (matching: typeof named) =>
-      matching.orderBy('e.created_at', 'desc').orderBy('e.id', 'desc').limit(page.limit).offset(page.offset)
-
-    const { workspace, workspaceId } = filter
-    if (!workspace && !workspaceId) {
-      const rows = await newest(named).execute()
-      return { records: rows.map(fromRow), total: await countAll(this.#storage) }
-    }
-    if (!workspace) {
-      const counted = db.selectFrom('container_events').where('workspace_id', '=', workspaceId ?? '')
-      const count = counted.select(({ fn }) => fn.countAll<number>().as('total'))
-      const rows = await newest(named.where('e.workspace_id', '=', workspaceId ?? '')).execute()
-      return { records: rows.map(fromRow), total: (await count.executeTakeFirstOrThrow()).total }
-    }
-    // Part of a name has to be looked for in every row. Written as raw statements these two leave the main thread alone.
-    const matching = db
-      .selectFrom('container_events as e')
-      .leftJoin('workspaces as w', 'w.id', 'e.workspace_id')
-      .where(matchesWorkspace(workspace))
-      .select(({ fn }) => fn.countAll<number>().as('total'))
-    const found = newest(named.where(matchesWorkspace(workspace)))
-    const { rows } = await sql<Row>`select * from ${found} as newest order by created_at desc, id desc`.execute(db)
-    const { rows: counts } = await sql<{ total: number }>`select total from ${matching} as counted`.execute(db)
-    return { records: rows.map(fromRow), total: counts[0]?.total ?? 0 }
+      .orderBy('e.created_at', 'desc')
+      .orderBy('e.id', 'desc')
+      .limit(limit)
+      .offset(offset)
   }
 
   /** Removes some of the rows from before a moment; answers how many. */
-  async deleteBefore(createdAtSeconds: number, atMost: number): Promise<number> {
-    return this.#deleteSome((tx) =>
-      tx
-        .selectFrom('container_events')
-        .select('id')
-        .where('created_at', '<', createdAtSeconds)
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(atMost),
-    )
+  deleteBefore(createdAtSeconds: number, atMost: number): Promise<number> {
+    return this.#storage.transaction(async (tx) => {
+      const old = oldest(tx, atMost).where('created_at', '<', createdAtSeconds)
+      return deleted(await tx.deleteFrom('container_events').where('id', 'in', old).executeTakeFirst())
+    })
   }
 
   /** Removes some of the oldest rows beyond the `keep` newest; answers how many. */
   async deleteBeyond(keep: number, atMost: number): Promise<number> {
-    const total = await countAll(this.#storage)
-    const surplus = Math.min(total - keep, atMost)
+    const surplus = Math.min((await countAll(this.#storage)) - keep, atMost)
     if (surplus <= 0) return 0
-    return this.#deleteSome((tx) =>
-      tx.selectFrom('container_events').select('id').orderBy('created_at').orderBy('id').limit(surplus),
+    return this.#storage.transaction(async (tx) =>
+      deleted(await tx.deleteFrom('container_events').where('id', 'in', oldest(tx, surplus)).executeTakeFirst()),
     )
   }
-
-  #deleteSome(choose: (tx: Transaction<Database>) => ReturnType<typeof idsOf>): Promise<number> {
-    return this.#storage.transaction(async (tx) => {
-      const result = await tx.deleteFrom('container_events').where('id', 'in', choose(tx)).executeTakeFirst()
-      return Number(result.numDeletedRows)
-    })
-  }
 }
 
-/** Only for its type. */
-const idsOf = (tx: Transaction<Database>) => tx.selectFrom('container_events').select('id')
+const total = sql<number>`count(*)`.as('total')
 
 async function countAll({ db }: Storage): Promise<number> {
-  const count = db.selectFrom('container_events').select(({ fn }) => fn.countAll<number>().as('total'))
-  return (await count.executeTakeFirstOrThrow()).total
+  return (await db.selectFrom('container_events').select(total).executeTakeFirstOrThrow()).total
 }
 
-const matchesWorkspace =
-  (workspace: string) =>
-  ({ or, eb }: ExpressionBuilder<Database & { e: Database['container_events']; w: Partial<Row> }, 'e'>) =>
-    or([eb('e.workspace_id', '=', workspace), contains('w.name', workspace)])
+const oldest = (tx: Transaction<Database>, atMost: number) =>
+  tx.selectFrom('container_events').select('id').orderBy('created_at').orderBy('id').limit(atMost)
+
+const deleted = ({ numDeletedRows }: DeleteResult): number => Number(numDeletedRows)
 
 function fromRow(row: Row): ContainerEventRecord {
   return {

@@ -83,7 +83,7 @@ export class Images {
       engine.images
         .pull(image, { signal: together, onProgress: (text) => this.progress.announce({ image, text }) })
         .finally(() => {
-          this.#pulls.delete(image)
+          if (this.#pulls.get(image) === pull) this.#pulls.delete(image)
         }),
     )
     this.#pulls.set(image, pull)

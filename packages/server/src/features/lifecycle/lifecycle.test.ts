@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { EngineError } from '../../engine/container-engine.ts'
-import { openMachine, run, SYSTEM } from '../../testing/open-machine.ts'
+import { engineWith, openMachine, run, SYSTEM } from '../../testing/open-machine.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 const STOP = { cause: 'stop', actor: SYSTEM } as const
@@ -106,6 +108,71 @@ test('a stop ends a start that is under way, and a start after it begins anew', 
   await stopped
   expect(await second).toBe('started')
   expect(await machine.engine.list()).toHaveLength(1)
+})
+
+test('a stop also ends a start whose container runs already', async () => {
+  const machine = await openMachine()
+  const { id } = await machine.workspace()
+  const connecting = Promise.withResolvers<void>()
+  const engine = engineWith(machine.engine, {
+    async connect(container, signal) {
+      connecting.resolve()
+      await once(signal, 'abort')
+      return machine.engine.connect(container, signal)
+    },
+  })
+  const { lifecycle } = await machine.boot({ engine })
+  const start = lifecycle.start(id, API)
+  await connecting.promise
+  expect(await machine.engine.list()).toMatchObject([{ running: true }])
+  await Promise.all([expect(start).rejects.toMatchObject({ code: 'conflict' }), lifecycle.stop(id, STOP)])
+  expect([await machine.engine.list(), (await machine.row(id)).containerId]).toEqual([[], null])
+  expect(await machine.recorded(id)).toEqual(['start api', 'stop start_failed'])
+})
+
+test('an agent that is not ready within a minute fails the start', async () => {
+  const machine = await openMachine()
+  const { id } = await machine.workspace()
+  const connecting = Promise.withResolvers<void>()
+  const engine = engineWith(machine.engine, {
+    async connect(_, signal) {
+      connecting.resolve()
+      await once(signal, 'abort')
+      throw signal.reason
+    },
+  })
+  const { lifecycle } = await machine.boot({ engine })
+  const start = lifecycle.start(id, API)
+  await connecting.promise
+  machine.clock.advance(60_000)
+  await expect(start).rejects.toMatchObject({
+    code: 'start_failed',
+    message: 'The container could not be started: getting the agent ready took longer than 60 s',
+  })
+  expect(await machine.engine.list()).toEqual([])
+})
+
+test('a port that somebody else took meanwhile is replaced, and the start goes on', async () => {
+  const machine = await openMachine({ SVCD_PORT_RANGE_START: '23500' })
+  const { id } = await machine.workspace({ numPorts: 1 })
+  const wanted: number[] = []
+  let taken: Server | undefined
+  const engine = engineWith(machine.engine, {
+    async run(spec, options) {
+      const port = spec.ports[0]?.host ?? 0
+      wanted.push(port)
+      if (taken) return machine.engine.run(spec, options)
+      taken = createServer().listen(port, '127.0.0.1')
+      await once(taken, 'listening')
+      throw new EngineError('port_in_use', 'the port is taken')
+    },
+  })
+  onTestFinished(() => void taken?.close())
+  const { lifecycle } = await machine.boot({ engine })
+  expect(await lifecycle.start(id, API)).toBe('started')
+  expect(wanted).toHaveLength(2)
+  expect(wanted[1]).not.toBe(wanted[0])
+  expect(lifecycle.status({ id }).ports).toEqual([wanted[1]])
 })
 
 test('a start that is asked for during a stop waits for it', async () => {

@@ -57,7 +57,7 @@ export class UserDeparture {
       await this.#deleteAccount(tx, origin, account)
       return true
     }
-    
+    if (!account.disabled) await this.#disable(tx, origin, userId)
     return false
   }
 

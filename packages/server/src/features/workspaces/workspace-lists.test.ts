@@ -113,6 +113,8 @@ for (const kind of storageKinds) {
         if (number % 2 === 0) await share(ann, id, 'ben')
         if (number % 3 === 0) await succeed(ann.post(`/workspaces/${id}/groups`, { group_id: team }))
         if (number % 5 === 0) await succeed(ann.post(`/workspaces/${id}/roles/coders`, { email: 'ben' }))
+        const deny = { action: 0, principal_type: 1, user_id: ben.id, permission: 'view' }
+        if (number === 7) await succeed(ann.put(`/workspaces/${id}/acl`, [deny])) // which shares nothing
       }
       await make(ben, 'own')
       const [few, many] = [new WorkspaceListStore(), new WorkspaceListStore({ manyEntries: 0 })]

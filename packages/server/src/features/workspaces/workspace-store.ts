@@ -53,11 +53,4 @@ export class WorkspaceStore {
     const query = queries.selectFrom('workspaces').select('id').where('owner_id', '=', ownerId).where('name', '=', name)
     return (await query.executeTakeFirst()) !== undefined
   }
-
-  /** Those of the ids that are workspaces. */
-  async known(queries: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (ids.length === 0) return new Set()
-    const rows = await queries.selectFrom('workspaces').select('id').where('id', 'in', ids).execute()
-    return new Set(rows.map(({ id }) => id))
-  }
 }

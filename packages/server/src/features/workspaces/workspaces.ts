@@ -4,7 +4,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { whenCommitted } from '../../storage/aftermath.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { SetupState, Workspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
 import type { WorkspaceStore } from './workspace-store.ts'
 
 type Tx = Transaction<Database>
@@ -39,10 +39,6 @@ export class Workspaces {
   /** A workspace that is gone has nothing to note, and that is no error. */
   async noteContainer(id: string, containerId: string | null): Promise<void> {
     await this.#store.update(this.#storage.db, id, { containerId })
-  }
-
-  async noteSetupState(id: string, setupState: SetupState): Promise<void> {
-    await this.#store.update(this.#storage.db, id, { setupState })
   }
 
   /** Those that had a container when the server last knew. */
