@@ -82,7 +82,7 @@ describe('exec', () => {
   test('a signal reaches the whole group and is told by its name', async () => {
     const call = link.call(shell('sleep 100 & echo started; wait'))
     await expect.poll(() => call.text).toBe('started\n')
-    call.channel.message({ type: 'signal', signal: 'SIGINT' })
+    call.channel.message({ type: 'signal', signal: 'SIGNONSENSE' })
     call.channel.message({ type: 'signal', signal: 'SIGTERM' })
     await call.closed
     expect(call.message('exited')).toEqual({ type: 'exited', code: 143, signal: 'SIGTERM' })

@@ -9,12 +9,12 @@ interface ProcessRow {
 }
 
 /**
- * Tells all programs of a terminal that its window was closed. The shell and what runs in front of it are ended by force
+ * Tells all programs of some terminals that their windows were closed. The shells and what runs in front are ended by force
  * when they do not care. What a person left in the background deaf to that, with `nohup`, goes on.
  */
-export function endSession(shell: number): void {
-  const rows = readProcesses().filter(({ session }) => session === shell)
-  const inFront = new Set([shell, ...rows.map(({ foreground }) => foreground)])
+export function endSessions(shells: readonly number[]): void {
+  const rows = readProcesses().filter(({ session }) => shells.includes(session))
+  const inFront = new Set([...shells, ...rows.map(({ foreground }) => foreground)])
   for (const group of new Set(rows.map((row) => row.group))) {
     if (inFront.has(group)) endGroup(group, 'SIGHUP')
     else signalGroup(group, 'SIGHUP')

@@ -1,6 +1,6 @@
 import type { Channel } from '@svc/protocol/agent/channels'
 import type { TerminalInfo } from '@svc/protocol/agent/requests'
-import { endSession } from './end-session.ts'
+import { endSessions } from './end-session.ts'
 import { OutputRing, RING_BYTES } from './output-ring.ts'
 import { Pty, type PtyOptions } from './pty.ts'
 import { Screen } from './screen.ts'
@@ -91,13 +91,7 @@ export class Terminal {
 
   /** Ends everything that runs in it, as closing a window does. */
   close(): void {
-    endSession(this.#pty.pid)
-  }
-
-  /** The same, without waiting for what does not care. */
-  hangUp(): void {
-    endSession(this.#pty.pid)
-    this.#pty.close()
+    endSessions([this.#pty.pid])
   }
 
   #took(bytes: Uint8Array): void {

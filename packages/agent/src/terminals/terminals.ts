@@ -5,6 +5,7 @@ import { existingDirectory, type Variables } from '../environment.ts'
 import { RequestError } from '../request-error.ts'
 import type { RequestFields } from '../request-fields.ts'
 import type { Workspace } from '../workspace.ts'
+import { endSessions } from './end-session.ts'
 import { type Program, serviceProgram, shellProgram } from './programs.ts'
 import { MAX_COLS, MAX_ROWS, Terminal } from './terminal.ts'
 
@@ -68,7 +69,7 @@ export class Terminals {
 
   /** The workspace ends. */
   hangUpAll(): void {
-    for (const terminal of this.#terminals.values()) terminal.hangUp()
+    endSessions([...this.#terminals.values()].map(({ info }) => info.pid))
   }
 
   #start(id: string, program: Program, options: { cols: number; rows: number; env: Variables; cwd: string }): void {

@@ -86,6 +86,7 @@ export class TestAgent implements AsyncDisposable {
       this.process.kill('SIGKILL')
       await exited
     }
-    await rm(this.folder, { recursive: true, force: true })
+    // Shells that lose their terminal still write their history.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
 }

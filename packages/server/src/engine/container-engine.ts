@@ -13,6 +13,8 @@ export interface ContainerEngine {
   readonly supports: EngineSupport
   /** Of the host; never for a workspace to see: the socket of the engine's service, for one. */
   readonly privatePaths: readonly string[]
+  /** From which containers reach the host, as of now: that of a new one is in it before it starts. */
+  readonly containerSubnets: readonly string[]
   readonly homes: HomeStorage
   readonly volumes: VolumeStorage
   readonly images: ImageStorage
@@ -38,8 +40,6 @@ export interface ContainerEngine {
    * engine's service was away, for one. Ends when `signal` aborts.
    */
   watch(listener: EngineListener, signal: AbortSignal): void
-  /** Subnets from which containers of this engine reach the host. */
-  containerSubnets(): Promise<string[]>
   /** Lets go of connections and child processes. Containers run on. */
   close(): Promise<void>
 }

@@ -5,6 +5,7 @@ import { LogFileError } from '../logging/log-file.ts'
 import { DatabaseInUse } from '../storage/database-in-use.ts'
 import { BackupFailed, StorageUnavailable } from '../storage/storage.ts'
 import { DataDirectoryInUse, DirectoryUnusable } from './directories.ts'
+import { EngineUnavailable } from './open-engine.ts'
 
 /** How the process ends. A supervisor may restart on all but `configuration` and `usage`, which a retry cannot cure. */
 export const exitCodes = {
@@ -20,7 +21,7 @@ export const exitCodeMeanings: Readonly<Record<(typeof exitCodes)[keyof typeof e
   0: 'stopped as asked',
   1: 'another server holds the data directory, the database or the address, or a second signal forced the end',
   2: 'the command line was not understood',
-  3: 'the database or a directory cannot be used at the moment',
+  3: 'the database, a directory or the container engine cannot be used at the moment',
   70: 'an unexpected fault; the log has the details',
   78: 'a setting is wrong; the message names it',
 }
@@ -37,7 +38,8 @@ export function startFailure(error: unknown): { code: number; message: string } 
   if (error instanceof DataDirectoryInUse || error instanceof DatabaseInUse) {
     return { code: exitCodes.conflict, message: error.message }
   }
-  if (error instanceof StorageUnavailable || error instanceof BackupFailed || error instanceof DirectoryUnusable) {
+  const passing = [StorageUnavailable, BackupFailed, DirectoryUnusable, EngineUnavailable]
+  if (error instanceof Error && passing.some((kind) => error instanceof kind)) {
     return { code: exitCodes.unavailable, message: error.message }
   }
   return undefined

@@ -118,10 +118,9 @@ async function start(
   await app.start()
   holder.addCheck(app.checkSettings)
   giveBackMemory()
-  const subnets = await engine.containerSubnets()
   const containers = new ContainerPeers({
     configured: () => holder.current().egress.containerSubnets,
-    known: () => subnets,
+    known: () => engine.containerSubnets,
   })
   const listeners = await listen(app, holder, { log, ending, isKeptOut: (peer) => containers.has(peer) })
   undo.defer(async () => {

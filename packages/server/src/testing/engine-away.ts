@@ -8,6 +8,7 @@ export function engineAway(folder: string): ContainerEngine {
     name: 'no engine',
     supports: { images: true, userNamespaces: true, limits: true, networks: true, volumes: true },
     privatePaths: [],
+    containerSubnets: [],
     homes: new HostHomes({ root: `${folder}/workspaces`, owner: undefined }),
     volumes: { list: async () => [], find: away, create: away, remove: away },
     images: { has: away, pull: away },
@@ -17,7 +18,6 @@ export function engineAway(folder: string): ContainerEngine {
     inspect: async () => undefined,
     list: async () => [],
     watch() {},
-    containerSubnets: async () => [],
     async close() {},
   }
 }

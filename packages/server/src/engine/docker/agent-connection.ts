@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../kernel/clock.ts'
+import { pause } from '../../kernel/pause.ts'
 import { type ContainerId, EngineError } from '../container-engine.ts'
 import type { ContainersApi } from './containers-api.ts'
 import type { EngineEvents } from './engine-events.ts'
-import { pause } from './pause.ts'
 
 /** An agent needs some tens of milliseconds to come up; a try costs far less than one. */
 const FIRST_DELAY_MS = 1

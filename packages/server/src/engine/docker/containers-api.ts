@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { pause } from '../../kernel/pause.ts'
 import type { ContainerId, ContainerSpec, ContainerState } from '../container-engine.ts'
 import { CreatedAnswer, InspectAnswer, KILLED, ListAnswer, toState } from './answers.ts'
 import { LABELS, onlyOurs } from './container-identity.ts'
 import type { CreatePlan } from './create-plan.ts'
 import type { ApiAnswer, ApiRequest, EngineApi } from './engine-api.ts'
 import { kernelSaysOutOfMemory } from './kernel-oom.ts'
-import { pause } from './pause.ts'
 import { isOk, messageOf, refusal } from './refusal.ts'
 
 /** The first container of an image may have to wait for its layers to be given to other ids. */

@@ -35,6 +35,8 @@ interface EngineParts {
   readonly api: EngineApi
   readonly containers: ContainersApi
   readonly networks: EngineNetworks
+  /** Those that containers of an earlier server are in. */
+  readonly subnets: readonly string[]
   readonly sockets: AgentSockets
   readonly events: EngineEvents
   readonly volumes: EngineVolumes
@@ -59,6 +61,7 @@ export class DockerEngine implements ContainerEngine {
   readonly volumes: EngineVolumes
   readonly images: EngineImages
   readonly #parts: EngineParts
+  #subnets: readonly string[]
   /** Whose the containers are that we have seen: for those that others removed behind our back. */
   readonly #places = new Map<ContainerId, Place>()
 
@@ -70,6 +73,11 @@ export class DockerEngine implements ContainerEngine {
     this.volumes = parts.volumes
     this.images = parts.images
     this.#parts = parts
+    this.#subnets = parts.subnets
+  }
+
+  get containerSubnets(): readonly string[] {
+    return this.#subnets
   }
 
   async run(
@@ -90,7 +98,7 @@ export class DockerEngine implements ContainerEngine {
     }
     signal.throwIfAborted()
     // Not cut off by the signal: the engine would make the container all the same, and nobody would know of it.
-    const id = await containers.create(this.#plan(spec, socket, network))
+    const [id] = await Promise.all([containers.create(this.#plan(spec, socket, network)), this.#learnSubnets(network)])
     this.#places.set(id, { workspaceId: spec.workspaceId, role: spec.role })
     undo.defer(() => {
       this.#places.delete(id)
@@ -103,6 +111,10 @@ export class DockerEngine implements ContainerEngine {
     signal.throwIfAborted()
     undo.move()
     return id
+  }
+
+  async #learnSubnets(network: string | undefined): Promise<void> {
+    if (network !== undefined) this.#subnets = await this.#parts.networks.subnets()
   }
 
   async connect(id: ContainerId, signal: AbortSignal): Promise<Duplex> {
@@ -135,10 +147,6 @@ export class DockerEngine implements ContainerEngine {
     if (signal.aborted) return
     const end = this.#parts.events.subscribe(listener)
     signal.addEventListener('abort', end, { once: true })
-  }
-
-  async containerSubnets(): Promise<string[]> {
-    return this.#parts.networks.subnets()
   }
 
   async close(): Promise<void> {

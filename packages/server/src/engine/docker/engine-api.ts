@@ -1,8 +1,8 @@
 import { Agent, type IncomingMessage, request as send } from 'node:http'
 import type { Clock } from '../../kernel/clock.ts'
+import { pause } from '../../kernel/pause.ts'
+import { isNotUp, wasCut } from '../connection-fault.ts'
 import { EngineError } from '../container-engine.ts'
-import { isNotUp, wasCut } from './connection-fault.ts'
-import { pause } from './pause.ts'
 
 /** Most calls take milliseconds; one that takes this long will not come back. */
 const CALL_TIMEOUT_MS = 30_000

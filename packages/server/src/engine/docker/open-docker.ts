@@ -81,6 +81,7 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
   }
   const limits = enforcesLimits(flavour)
   if (!limits) log.warning('workspaces have no limits: the engine may not limit memory, processors and processes')
+  const subnets = await networks.subnets()
   undo.move()
   return new DockerEngine({
     name,
@@ -93,6 +94,7 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
     api,
     containers,
     networks,
+    subnets,
     sockets: new AgentSockets({ folder: join(options.stateDir, 'agents'), owner: ids.owners?.root }),
     events,
     volumes: new EngineVolumes({ ...common, owners: ids.owners }),

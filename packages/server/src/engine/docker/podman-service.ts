@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { pause } from '../../kernel/pause.ts'
 import { EngineError } from '../container-engine.ts'
-import { pause } from './pause.ts'
 import { socketAnswers } from './socket-answers.ts'
 
 /**
@@ -104,7 +104,13 @@ export class PodmanService {
     const { LD_LIBRARY_PATH: _, ...env } = environment
     const startedMs = clock.nowMs()
     try {
-      const child = spawn(binary, args, { detached: true, env, stdio: ['ignore', output.fd, output.fd] })
+      const child = spawn(binary, args, {
+        detached: true,
+        // Containers' monitors leave files where they were started.
+        cwd: dirname(this.socketPath),
+        env,
+        stdio: ['ignore', output.fd, output.fd],
+      })
       this.#child = child
       return await new Promise((resolve, reject) => {
         const died = new Promise<void>((told) => child.once('exit', () => told()))

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import type { Clock } from '../../kernel/clock.ts'
-import { pause } from './pause.ts'
+import { pause } from '../../kernel/pause.ts'
 import { isAlive, type ProcessIdentity, readStat } from './process-identity.ts'
 import type { ProcessRecord } from './process-record.ts'
 import { sendSignal } from './send-signal.ts'

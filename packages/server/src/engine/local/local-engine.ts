@@ -3,6 +3,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../kernel/clock.ts'
+import { pause } from '../../kernel/pause.ts'
+import { connectToAgent } from '../agent-socket.ts'
 import {
   type ContainerEngine,
   type ContainerId,
@@ -14,13 +16,11 @@ import {
   type EngineSupport,
 } from '../container-engine.ts'
 import { HostHomes, type Owner } from '../host-homes/host-homes.ts'
-import { openAgentSocket } from './agent-socket.ts'
 import { Bubblewrap } from './bubblewrap.ts'
 import { Deaths } from './deaths.ts'
 import { endProcesses } from './end-processes.ts'
 import { localImages } from './local-images.ts'
 import { LocalVolumes } from './local-volumes.ts'
-import { pause } from './pause.ts'
 import { identifyProcess, isAlive } from './process-identity.ts'
 import { type ProcessRecord, ProcessRecords } from './process-record.ts'
 import { readLogEnd } from './read-log-end.ts'
@@ -52,6 +52,8 @@ export class LocalEngine implements ContainerEngine {
   readonly name: string
   readonly supports: EngineSupport
   readonly privatePaths: readonly string[] = []
+  /** They come from this machine's own addresses, as its people do. */
+  readonly containerSubnets: readonly string[] = []
   readonly homes: HostHomes
   readonly volumes: LocalVolumes
   readonly images = localImages
@@ -160,7 +162,7 @@ export class LocalEngine implements ContainerEngine {
     const { socketDirectory, log } = this.#directoryOf(record.workspaceId)
     for (;;) {
       signal.throwIfAborted()
-      const socket = await openAgentSocket(socketDirectory, 'agent.sock')
+      const socket = await connectToAgent(socketDirectory)
       if (socket) {
         if (signal.aborted) socket.destroy()
         signal.throwIfAborted()
@@ -202,10 +204,6 @@ export class LocalEngine implements ContainerEngine {
   }
 
   /** None of their own: they come from the addresses of the host, as everybody on it does. */
-  async containerSubnets(): Promise<string[]> {
-    return []
-  }
-
   async close(): Promise<void> {
     this.#deaths.close()
   }

@@ -81,9 +81,7 @@ export function confinementTests(bench: EngineBench): void {
         .split('.')
         .slice(0, 2)
         .join('.')
-      expect(await bench.engine.containerSubnets()).toContainEqual(
-        expect.stringMatching(`^${prefix.replace('.', '\\.')}`),
-      )
+      expect(bench.engine.containerSubnets).toContainEqual(expect.stringMatching(`^${prefix.replace('.', '\\.')}`))
     })
   })
 }

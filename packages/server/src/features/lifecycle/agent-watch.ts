@@ -1,9 +1,9 @@
 import type { AgentClient } from '../../agent/agent-client.ts'
 import { type ContainerEngine, EngineError } from '../../engine/container-engine.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { pause } from '../../kernel/pause.ts'
 import { deadline } from './deadline.ts'
 import { AGENT_LOST, type Death } from './death.ts'
-import { pause } from './pause.ts'
 import type { RunningContainer } from './running-container.ts'
 
 /** How long an agent may stay away before its workspace counts as lost. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { pause } from '../../kernel/pause.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { pause } from './pause.ts'
 
 /** Between two starts, so that a server with many workspaces comes up gently. */
 const SHORTEST_GAP_MS = 500

@@ -46,6 +46,8 @@ export interface ContainersParts {
   /** A container has begun to count, and one counts no more. */
   readonly onUp: (container: RunningContainer, ready: ReadyAgent) => void
   readonly onStopping: (container: RunningContainer, cause: StopCause, message: string | null) => void
+  /** It was said to stop, and the engine could not stop it. */
+  readonly onRunsOn: (container: RunningContainer) => void
   readonly onDown: (container: RunningContainer) => void
   readonly clock: Clock
   readonly log: Logger
@@ -151,7 +153,7 @@ export class Containers {
 
   /** Stops and removes whatever runs for a workspace. Answers whether there was anything. */
   async tearDown(workspaceId: string, by: StopRequest): Promise<boolean> {
-    const { engine, workspaces, events, onStopping } = this.#parts
+    const { engine, workspaces, events, onStopping, onRunsOn } = this.#parts
     const container = this.#byWorkspace.get(workspaceId)
     const containerId = container?.containerId ?? (await workspaces.find(workspaceId))?.containerId ?? null
     if (containerId === null) return false
@@ -162,6 +164,7 @@ export class Containers {
       await engine.remove(containerId, { graceSeconds: STOP_GRACE_SECONDS })
     } catch (cause) {
       container?.runsOn()
+      if (container) onRunsOn(container)
       throw new AppError('unavailable', 'The container could not be stopped', { cause })
     }
     if (container) this.#forget(container)
@@ -176,7 +179,7 @@ export class Containers {
     const { workspaceId, containerId } = container
     container.stopping()
     onStopping(container, 'crash_teardown', death.message)
-    log.warning('a workspace ended by itself', { workspace: workspaceId, container: containerId, ...death })
+    log.warning('a workspace ended by itself', { workspace: workspaceId, container: containerId, why: death.message })
     try {
       await engine.remove(containerId, { graceSeconds: STOP_GRACE_SECONDS })
     } catch (error) {

@@ -1,12 +1,12 @@
 import type { ContainerEngine, ContainerState } from '../../engine/container-engine.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { pause } from '../../kernel/pause.ts'
 import type { Containers } from './containers.ts'
 import type { CrashRestarts } from './crash-restarts.ts'
 import { classifyDeath, type Death, wasToldToEnd } from './death.ts'
 import type { KeyedLock } from './keyed-lock.ts'
 import type { LifecycleNews } from './lifecycle-news.ts'
-import { pause } from './pause.ts'
 import type { RunningContainer } from './running-container.ts'
 
 /** What an engine takes from ending a container to having removed it. */

@@ -7,8 +7,14 @@ export type Actor = { readonly type: 'user'; readonly id: string } | { readonly 
 export const SYSTEM: Actor = { type: 'system' }
 
 /** What has happened to a workspace, in the order in which it is announced. */
-export type LifecycleNews = { readonly workspaceId: string } & (
-  | { readonly kind: 'started'; readonly cause: StartCause; readonly serviceStartedAt: number | null }
+export type LifecycleNews = {
+  readonly workspaceId: string
+} /** `stop_failed` takes back a `stopping`: the engine could not stop it. */ & (
+  | {
+      readonly kind: 'started'
+      readonly cause: StartCause | 'stop_failed'
+      readonly serviceStartedAt: number | null
+    }
   /** It counts as stopped from now on; `stopped` follows once the container is gone. */
   | { readonly kind: 'stopping'; readonly cause: StopCause }
   | { readonly kind: 'stopped'; readonly cause: StopCause; readonly reason: string }

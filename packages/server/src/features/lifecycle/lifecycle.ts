@@ -87,6 +87,7 @@ export class Lifecycle {
       failClosed: () => settings().audit.failClosed,
       onUp: (container, ready) => this.#up(container, ready),
       onStopping: (container, cause, message) => this.#stopping(container, cause, message),
+      onRunsOn: (container) => this.#runsOn(container),
       onDown: (container) => this.#down(container),
     })
     this.#background = background
@@ -244,15 +245,11 @@ export class Lifecycle {
     this.#upkeep.endAutoStart()
     this.#restarts.drop()
     this.#starts.abortAll(closed())
-    const late = deadline(clock, DRAIN_MS, 'stopping all workspaces', this.#end.signal)
-    const tooLate = new Promise<void>((resolve) => {
-      late.signal.addEventListener('abort', () => {
-        log.error('not all workspaces could be stopped', { error: late.signal.reason })
-        resolve()
-      })
-    })
+    const late = deadline(clock, DRAIN_MS, 'stopping all workspaces')
+    const tooLate = new Promise<unknown>((resolve) => late.signal.addEventListener('abort', resolve))
     await Promise.race([this.#stopAll(cause), tooLate])
     late.done()
+    if (late.signal.aborted) log.error('not all workspaces could be stopped', { error: late.signal.reason })
   }
 
   /** After a drain: workspaces may be started again, and those that come up with the server are. */
@@ -360,12 +357,24 @@ export class Lifecycle {
   #up(container: RunningContainer, { tokenExpiresAt }: ReadyAgent): void {
     this.#agents.watch(container)
     this.#renewals.begin(container, tokenExpiresAt)
+    this.#watchHealth(container)
+    this.#unused.added()
+  }
+
+  #watchHealth(container: RunningContainer): void {
     this.#health.watch({
       workspaceId: container.workspaceId,
       serviceStartedAt: container.facts.serviceStartedAt,
       checkHealth: (command, timeoutMs, options) => container.agent.checkHealth(command, timeoutMs, options),
     })
+  }
+
+  #runsOn(container: RunningContainer): void {
+    const { workspaceId, facts } = container
+    this.#watchHealth(container)
     this.#unused.added()
+    const { serviceStartedAt } = facts
+    this.news.announce({ kind: 'started', workspaceId, cause: 'stop_failed', serviceStartedAt })
   }
 
   #stopping({ workspaceId }: RunningContainer, cause: StopCause, message: string | null): void {
