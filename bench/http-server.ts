@@ -17,6 +17,7 @@ import { systemClock } from '@svc/server/kernel/clock'
 import { route } from '@svc/server/kernel/route'
 import { Logging } from '@svc/server/logging/logging'
 import { openSqlite } from '@svc/server/storage/sqlite/open-sqlite'
+import { engineAway } from '@svc/server/testing/engine-away'
 import { edgeDefaults } from '@svc/server/testing/start-http'
 import fastify from 'fastify'
 
@@ -50,7 +51,17 @@ const audit = new AuditLog({ store: new AuditStore(storage), clock: systemClock,
 const build = { version: 'bench', commit: 'bench', built_at: null }
 const people = buildPeople(
   () => settings,
-  { storage, clock: systemClock, log, instanceId: 'bench', signingSecret: SECRET, build: () => build, webDir: folder },
+  {
+    storage,
+    engine: engineAway(folder),
+    clock: systemClock,
+    log,
+    instanceId: 'bench',
+    dataDir: folder,
+    signingSecret: SECRET,
+    build: () => build,
+    webDir: folder,
+  },
   audit,
 )
 await people.start()

@@ -1,5 +1,6 @@
 import { startBenchServer } from './bench-server.ts'
 import type { Figure } from './figure.ts'
+import { percentile } from './statistics.ts'
 
 const LOGINS = 20
 /** Between two requests of somebody who is signed in. */
@@ -48,5 +49,4 @@ export async function parallelLogins(): Promise<Figure> {
   }
 }
 
-const p99 = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN
+const p99 = (values: readonly number[]): number => percentile(values, 0.99)

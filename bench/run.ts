@@ -4,13 +4,14 @@ import { authenticatedGet } from './http.ts'
 import { parallelLogins } from './logins.ts'
 import { idleMemory } from './memory.ts'
 import { permissionCheck } from './permissions.ts'
+import { parallelStarts, workspaceStarts } from './workspace-starts.ts'
 
-const benches = { authenticatedGet, idleMemory, permissionCheck, parallelLogins }
+const benches = { authenticatedGet, idleMemory, permissionCheck, parallelLogins, workspaceStarts, parallelStarts }
 const wanted = process.argv[2]?.toLowerCase() ?? ''
 
 const figures = []
 for (const [name, measure] of Object.entries(benches)) {
-  if (name.toLowerCase().includes(wanted)) figures.push(await measure())
+  if (name.toLowerCase().includes(wanted)) figures.push(...[await measure()].flat())
 }
 console.log(printTable(figures))
 process.exit(figures.every(isKept) ? 0 : 1)

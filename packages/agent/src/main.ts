@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { umask } from 'node:process'
@@ -13,6 +12,7 @@ import { Setup } from './setup/setup.ts'
 import { TokenFile } from './setup/token-file.ts'
 import { preloadTerminals } from './terminals/preload.ts'
 import { Terminals } from './terminals/terminals.ts'
+import { uniqueId } from './unique-id.ts'
 import { Workspace } from './workspace.ts'
 
 /** A fault in the agent itself, in the words of sysexits.h. */
@@ -29,7 +29,7 @@ function main(): void {
   for (const signal of ['SIGHUP', 'SIGPIPE', 'SIGINT', 'SIGUSR1'] as const) process.on(signal, () => {})
 
   const places = readArguments(process.argv.slice(2))
-  const bootId = randomUUID()
+  const bootId = uniqueId()
   const workspace = new Workspace()
   const token = new TokenFile(places.runtime)
   const terminals = new Terminals({ workspace, statusFile: `${places.runtime}/service-status` })

@@ -1,7 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
 import type { Channel } from '@svc/protocol/agent/channels'
 import { RequestError } from '../request-error.ts'
 import { tarDirectory } from './tar-directory.ts'
@@ -13,6 +12,8 @@ const COMPRESSION_LEVEL = 3
 export async function archive(path: string, channel: Channel): Promise<void> {
   const folder = await realpath(path)
   if (!(await stat(folder)).isDirectory()) throw new RequestError('not_directory', `${path} is not a directory`)
+  // Few workspaces ever need it, and each start would pay for it.
+  const { createGzip } = await import('node:zlib')
   const leaving = new AbortController()
   channel.handlers = { closed: () => leaving.abort() }
   await pipeline(

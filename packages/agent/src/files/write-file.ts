@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf, RequestError } from '../request-error.ts'
+import { uniqueId } from '../unique-id.ts'
 
 const NEW_FILE_MODE = 0o644
 
@@ -15,7 +15,7 @@ export async function writeFile(path: string, content: AsyncIterable<Uint8Array>
   const before = await findFile(target)
   const folder = dirname(target)
   await mkdir(folder, { recursive: true })
-  const draft = `${folder}/.svc-upload-${randomUUID()}`
+  const draft = `${folder}/.svc-upload-${uniqueId()}`
   try {
     const size = await fill(draft, content, before ? before.mode & 0o7777 : NEW_FILE_MODE)
     await rename(draft, target)

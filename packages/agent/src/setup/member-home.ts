@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, readlink, rename, rmdir, symlink, unlink } from 'node:fs/promises'
 import { type Places, sharedHome } from '../places.ts'
 import { RequestError } from '../request-error.ts'
+import { uniqueId } from '../unique-id.ts'
 import { ensureHome, isThere } from './skeleton.ts'
 
 /**
@@ -48,12 +48,12 @@ async function moveInto(from: string, home: string): Promise<void> {
     else await rename(`${from}/${name}`, `${home}/${name}`)
   }
   if (leftOver.length === 0) await rmdir(from)
-  else await rename(from, `${home}/before-${randomUUID().slice(0, 8)}`)
+  else await rename(from, `${home}/before-${uniqueId().slice(0, 8)}`)
 }
 
 /** At once: the name leads somewhere at every moment. */
 async function placeLink(name: string, userId: string): Promise<void> {
-  const draft = `${name}.${randomUUID()}`
+  const draft = `${name}.${uniqueId()}`
   await symlink(linkTo(userId), draft)
   try {
     await rename(draft, name)

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { uniqueId } from '../unique-id.ts'
 
 const SKELETON = '/etc/skel'
 
@@ -10,7 +10,7 @@ const SKELETON = '/etc/skel'
  */
 export function ensureHome(path: string, skeleton = SKELETON): void {
   if (isThere(path)) return
-  const draft = `${dirname(path)}/.svc-home-${randomUUID()}`
+  const draft = `${dirname(path)}/.svc-home-${uniqueId()}`
   try {
     mkdirSync(draft, { mode: 0o755, recursive: true })
     if (existsSync(skeleton)) cpSync(skeleton, draft, { recursive: true, verbatimSymlinks: true, force: false })

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { TOKEN_FILE } from '@svc/protocol/agent/requests'
 import { RequestError } from '../request-error.ts'
+import { uniqueId } from '../unique-id.ts'
 
 /** The file in which programs in the workspace find its token; a reader sees the old one or the new one, whole. */
 export class TokenFile {
@@ -15,7 +15,7 @@ export class TokenFile {
 
   async write(token: string): Promise<void> {
     await this.ensureFolder()
-    const draft = `${this.#folder}/.token-${randomUUID()}`
+    const draft = `${this.#folder}/.token-${uniqueId()}`
     try {
       const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
       try {

@@ -9,8 +9,8 @@ interface ProcessRow {
 }
 
 /**
- * Tells all programs of some terminals that their windows were closed. The shells and what runs in front are ended by force
- * when they do not care. What a person left in the background deaf to that, with `nohup`, goes on.
+ * Tells all programs of some terminals that their windows were closed. The shells and what runs in front are ended by
+ * force when they do not care. What a person left in the background deaf to that, with `nohup`, goes on.
  */
 export function endSessions(shells: readonly number[]): void {
   const rows = readProcesses().filter(({ session }) => shells.includes(session))
