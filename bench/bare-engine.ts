@@ -6,11 +6,48 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+const ID_MAP = [{ container_id: 0, host_id: 1_000_000, size: 65_536 }]
+const FIRST_PORT = 29_000
+const PORTS = 5
+
+const ISOLATED_NETWORK = { driver: 'bridge', dns_enabled: false, options: { isolate: 'true' } }
+
+/** As the driver asks for it. */
+const CONFINED = {
+  init: true,
+  no_new_privileges: true,
+  cap_drop: ['all'],
+  cap_add: ['CAP_SETUID', 'CAP_SETGID', 'CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER', 'CAP_KILL'],
+  userns: { nsmode: 'private' },
+  idmappings: { UIDMap: ID_MAP, GIDMap: ID_MAP, HostUIDMapping: false, HostGIDMapping: false },
+  netns: { nsmode: 'bridge' },
+  resource_limits: {
+    memory: { limit: 8 * 1024 ** 3, swap: 8 * 1024 ** 3 },
+    cpu: { quota: 200_000, period: 100_000 },
+    pids: { limit: 16_384 },
+  },
+  mounts: ['/tmp', '/run', '/var/log'].map((destination) => ({
+    type: 'tmpfs',
+    destination,
+    options: ['rw', 'nosuid', 'nodev', 'size=256m'],
+  })),
+}
+
+const portsFrom = (first: number) =>
+  Array.from({ length: PORTS }, (_, n) => ({
+    container_port: 8000 + n,
+    host_port: first + n,
+    host_ip: '127.0.0.1',
+    protocol: 'tcp',
+  }))
+
 /** Podman's own API, with nothing of ours in between: what a start, or a command, costs at the least. */
 export class BareEngine {
   readonly #folder = mkdtempSync(join(tmpdir(), 'svc-bench-engine-'))
   readonly #socketPath = join(this.#folder, 'engine.sock')
   readonly #service: ChildProcess
+  readonly #networks = new Map<string, string>()
+  #count = 0
 
   constructor() {
     const args = ['--runtime', 'runc', 'system', 'service', '--time=0', `unix://${this.#socketPath}`]
@@ -36,10 +73,20 @@ export class BareEngine {
     rmSync(this.#folder, { recursive: true })
   }
 
-  /** Milliseconds from the request to create a container until its shell shows a prompt. */
-  async startShell(image: string): Promise<{ id: string; took: number }> {
+  /**
+   * Milliseconds from the request to create a container until its shell shows a prompt. `confined`: with the walls
+   * that a workspace has, in a network of its own and with ports on the host; otherwise with what the engine does
+   * when it is told nothing.
+   */
+  async startShell(image: string, kind: 'plain' | 'confined'): Promise<{ id: string; took: number }> {
     const startedMs = performance.now()
+    const number = ++this.#count
+    const network = kind === 'confined' ? `svc-bench-${process.pid}-${number}` : undefined
+    if (network) await this.#ask('POST', '/v4.0.0/libpod/networks/create', { ...ISOLATED_NETWORK, name: network })
     const created = await this.#ask('POST', '/v4.0.0/libpod/containers/create', {
+      ...(network
+        ? { ...CONFINED, networks: { [network]: {} }, portmappings: portsFrom(FIRST_PORT + number * PORTS) }
+        : {}),
       image,
       command: ['/bin/bash', '--norc', '-i'],
       terminal: true,
@@ -55,11 +102,17 @@ export class BareEngine {
     await prompt.attached
     await this.#ask('POST', `/v4.0.0/libpod/containers/${id}/start`)
     await prompt.seen
-    return { id, took: performance.now() - startedMs }
+    const took = performance.now() - startedMs
+    if (network) this.#networks.set(id, network)
+    return { id, took }
   }
 
   async remove(id: string): Promise<void> {
-    await this.#ask('DELETE', `/v4.0.0/libpod/containers/${id}?force=true&timeout=0`)
+    const path = `/v4.0.0/libpod/containers/${id}?force=true&timeout=0`
+    // A first try can find its memory still in use, and remove it all the same.
+    await this.#ask('DELETE', path).catch(() => this.#ask('DELETE', path).catch(() => undefined))
+    const network = this.#networks.get(id)
+    if (network) await this.#ask('DELETE', `/v4.0.0/libpod/networks/${network}`)
   }
 
   /** What a command in a running container wrote, through the engine's own exec. */

@@ -5,9 +5,9 @@ import { type ContainerId, EngineError } from '../container-engine.ts'
 import type { ContainersApi } from './containers-api.ts'
 import type { EngineEvents } from './engine-events.ts'
 
-/** An agent needs some tens of milliseconds to come up; a try costs far less than one. */
+/** An agent needs some tens of milliseconds to come up; a try costs a small part of one. */
 const FIRST_DELAY_MS = 1
-const SLOWEST_DELAY_MS = 20
+const SLOWEST_DELAY_MS = 4
 
 /** A program that is not there or cannot be run, as shells and init programs say it. */
 const NOT_EXECUTABLE: readonly (number | undefined)[] = [126, 127]
