@@ -1,12 +1,21 @@
 /** Prints the performance table of this machine and fails when a budget is broken. `npm run bench [word]` picks lines. */
 import { isKept, printTable } from './figure.ts'
 import { authenticatedGet } from './http.ts'
+import { listing } from './listing.ts'
 import { parallelLogins } from './logins.ts'
 import { idleMemory } from './memory.ts'
 import { permissionCheck } from './permissions.ts'
 import { parallelStarts, workspaceStarts } from './workspace-starts.ts'
 
-const benches = { authenticatedGet, idleMemory, permissionCheck, parallelLogins, workspaceStarts, parallelStarts }
+const benches = {
+  authenticatedGet,
+  idleMemory,
+  permissionCheck,
+  parallelLogins,
+  workspaceStarts,
+  parallelStarts,
+  listing,
+}
 const wanted = process.argv[2]?.toLowerCase() ?? ''
 
 const figures = []
