@@ -3,7 +3,7 @@ import { isKept, printTable } from './figure.ts'
 import { authenticatedGet } from './http.ts'
 import { listing } from './listing.ts'
 import { parallelLogins } from './logins.ts'
-import { idleMemory } from './memory.ts'
+import { agentMemory, idleMemory } from './memory.ts'
 import { permissionCheck } from './permissions.ts'
 import { parallelStarts, workspaceStarts } from './workspace-starts.ts'
 
@@ -15,6 +15,7 @@ const benches = {
   workspaceStarts,
   parallelStarts,
   listing,
+  agentMemory,
 }
 const wanted = process.argv[2]?.toLowerCase() ?? ''
 

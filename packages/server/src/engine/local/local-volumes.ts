@@ -1,13 +1,12 @@
 import { chown, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { VOLUME_NAME } from '@svc/protocol/volumes'
 import { z } from 'zod'
 import type { Clock } from '../../kernel/clock.ts'
 import { EngineError, type Volume, type VolumeStorage } from '../container-engine.ts'
 import type { Owner } from '../host-homes/host-homes.ts'
 import { removeTree } from '../host-homes/remove-tree.ts'
 
-/** Names become paths. */
-const VOLUME_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$/
 const VolumeFile = z.object({ workspaceId: z.string(), createdAt: z.number() })
 
 interface Parts {

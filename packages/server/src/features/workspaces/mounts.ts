@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix, resolve } from 'node:path'
+import { VOLUME_NAME } from '@svc/protocol/volumes'
 import type { Settings } from '../../config/settings.ts'
 import type { ContainerMount } from '../../engine/container-engine.ts'
 import { AppError } from '../../kernel/app-error.ts'
@@ -13,7 +14,6 @@ export interface MountRules {
   readonly protectedPaths: readonly string[]
 }
 
-const VOLUME_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}$/
 const OPTIONS = ['ro', 'rw', 'z', 'Z', 'nocopy', 'consistent', 'cached', 'delegated']
 
 /** Who has one of these has the machine. */
