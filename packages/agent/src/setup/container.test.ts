@@ -19,7 +19,7 @@ import { describe, expect, test } from 'vitest'
 import { plainSetup } from '../testing/test-agent.ts'
 import { TestLink } from '../testing/test-link.ts'
 
-const IMAGE = 'localhost/mini:1'
+const IMAGE = 'localhost/svc-workspace:latest'
 /** Root inside is this one outside. */
 const FIRST_ID = 1_000_000
 const hasImage =
@@ -29,12 +29,24 @@ const hasImage =
 class TestContainer implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-agent-container-'))
   readonly #name = `svc-agent-test-${randomUUID()}`
+  readonly #files: string[] = []
 
   constructor() {
     chmodSync(this.folder, 0o755)
     for (const name of ['run', 'home']) {
       mkdirSync(join(this.folder, name))
       chownSync(join(this.folder, name), FIRST_ID, FIRST_ID)
+    }
+  }
+
+  /** As in an image that knows nobody but root. */
+  forgetUsers(): void {
+    const known = { passwd: 'root:x:0:0:root:/root:/bin/bash\n', group: 'root:x:0:\n', shadow: 'root:*:1::::::\n' }
+    for (const [name, text] of Object.entries(known)) {
+      const file = join(this.folder, name)
+      writeFileSync(file, text)
+      chownSync(file, FIRST_ID, FIRST_ID)
+      this.#files.push('-v', `${file}:/etc/${name}`)
     }
   }
 
@@ -54,6 +66,7 @@ class TestContainer implements AsyncDisposable {
       `${this.home}:/home`,
       '-v',
       `${packageFolder}/dist:/opt/svc:ro`,
+      ...this.#files,
     ]
     const shape = ['--init', '--network', 'none', '--uidmap', map, '--gidmap', map, '--tmpfs', '/tmp:rw,exec,nosuid']
     const command = ['/opt/svc/node', '/opt/svc/agent.mjs']
@@ -88,12 +101,13 @@ class TestContainer implements AsyncDisposable {
   }
 }
 
-describe.skipIf(!hasImage)('setup as root of a container (needs podman and a trial image)', () => {
+describe.skipIf(!hasImage)('setup as root of a container (needs podman and the workspace image)', () => {
   const shell = async (link: TestLink, script: string) =>
     (await link.ask({ op: 'exec', argv: ['bash', '-c', script], login: false, cwd: '/', env: {} })).text.trim()
 
   test('the user is made, gets a home and a token, and root is gone for good', async () => {
     await using container = new TestContainer()
+    container.forgetUsers()
     const link = await container.start()
     await link.ask({ ...plainSetup, token: 'secret' })
     expect(await shell(link, 'id; cat /tmp/svc/workspace-token')).toBe(
@@ -112,6 +126,18 @@ describe.skipIf(!hasImage)('setup as root of a container (needs podman and a tri
     const before = await shell(link, 'md5sum /etc/passwd /etc/group')
     await link.ask({ ...plainSetup, token: 'other' })
     expect(await shell(link, 'md5sum /etc/passwd /etc/group')).toBe(before)
+  })
+
+  test('whoever may have sudo has it without a password, and nobody else has it', async () => {
+    for (const [sudo, answer] of [
+      [true, '0'],
+      [false, 'no'],
+    ] as const) {
+      await using container = new TestContainer()
+      const link = await container.start()
+      await link.ask({ ...plainSetup, sudo })
+      expect(await shell(link, 'sudo -n id -u 2>/dev/null || echo no')).toBe(answer)
+    }
   })
 
   test('links that the user laid in an earlier run lead root nowhere', async () => {

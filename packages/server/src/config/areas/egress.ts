@@ -20,9 +20,9 @@ export const egressRows = {
     env: 'SVCD_CONTAINER_SUBNETS',
     of: 'IP addresses and networks',
     item: parseCidr,
-    unset: 'the addresses of this machine',
+    unset: 'the networks the engine made',
     reload: 'live',
-    doc: 'Addresses container traffic comes from: let in by that listener, kept out of the web interface.',
+    doc: 'Addresses container traffic comes from: kept out of the web interface.',
   }),
   netfilterEnabled: boolean({
     env: 'SVCD_NETFILTER_ENABLED',

@@ -72,7 +72,7 @@ export class PodmanService {
       await exited
       cancel()
     }
-    await rm(this.socketPath, { force: true })
+    await rm(this.#parts.folder, { recursive: true, force: true })
   }
 
   /** For tests, and for people who look. */

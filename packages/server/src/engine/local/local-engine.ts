@@ -203,7 +203,6 @@ export class LocalEngine implements ContainerEngine {
     })
   }
 
-  /** None of their own: they come from the addresses of the host, as everybody on it does. */
   async close(): Promise<void> {
     this.#deaths.close()
   }

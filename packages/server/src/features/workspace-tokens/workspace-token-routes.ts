@@ -3,7 +3,7 @@ import { Reply, type Route, route } from '../../kernel/route.ts'
 import type { TokenProblem, WorkspaceTokens } from './workspace-tokens.ts'
 
 const SENTENCES: Record<TokenProblem, string> = {
-  missing: 'Missing token',
+  missing: 'Missing workspace token',
   expired: 'Workspace token expired',
   invalid: 'Invalid workspace token',
 }
