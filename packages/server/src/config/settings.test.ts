@@ -38,6 +38,8 @@ describe('the table of settings', () => {
       'SVCD_TEST_MODE',
       'SVCD_DATABASE_URL',
       'SVCD_ENGINE',
+      'SVCD_USERNS',
+      'SVCD_PODMAN_BIN',
     ])
   })
 

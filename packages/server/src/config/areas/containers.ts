@@ -178,14 +178,14 @@ export const containerRows = {
   userns: text({
     env: 'SVCD_USERNS',
     default: 'keep-id:uid=1000,gid=1000',
-    reload: 'live',
-    doc: 'User namespace mapping, in the words of the engine.',
+    reload: 'restart',
+    doc: 'User namespace of workspaces where Podman runs without root, in its words. With root, ids are mapped without it.',
   }),
   podmanBin: text({
     env: 'SVCD_PODMAN_BIN',
     type: 'command name or path',
     default: 'podman',
-    reload: 'live',
+    reload: 'restart',
     doc: 'Podman program to start when no engine answers on a socket.',
   }),
   nixEnabled: boolean({
