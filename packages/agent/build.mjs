@@ -1,8 +1,9 @@
 // Builds the agent into packages/agent/dist, the directory that is mounted at /opt/svc in every workspace:
 //
-//     node        the pinned Node, so that images need none
-//     agent.mjs   the agent, one file
-//     pty.node    the native part of the terminals
+//     node           the pinned Node, so that images need none
+//     agent.mjs      the agent
+//     emulator.mjs   what knows the screens of the terminals, loaded when it is needed
+//     pty.node       the native part of the terminals
 //
 // It is put together beside and swapped in by name, so that running workspaces keep the one they were started with.
 import { createHash } from 'node:crypto'
@@ -83,7 +84,6 @@ async function bundle(target) {
     dir: target,
     format: 'esm',
     entryFileNames: 'agent.mjs',
-    // What is loaded only when it is needed.
     chunkFileNames: '[name].mjs',
     minify: { compress: true, mangle: false, codegen: true },
   })

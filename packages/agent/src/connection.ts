@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Channel, Channels } from '@svc/protocol/agent/channels'
 import { BrokenFrame } from '@svc/protocol/agent/frames'
+import { reportFault } from './report-fault.ts'
 
 /** What may wait for a server that does not read. Byte streams are held back far below; this is for answers alone. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024
@@ -22,6 +23,7 @@ export function serveConnection({ socket, hello, opened }: ConnectionParts): voi
       return socket.write(bytes)
     },
     opened,
+    failed: reportFault,
   })
   socket.on('drain', () => channels.drained())
   socket.on('data', (chunk) => {
@@ -29,7 +31,7 @@ export function serveConnection({ socket, hello, opened }: ConnectionParts): voi
       channels.receive(chunk)
     } catch (error) {
       // Nothing that comes after can be understood. Everything else is a fault of ours, and must be seen.
-      if (!(error instanceof BrokenFrame)) throw error
+      if (!(error instanceof BrokenFrame)) reportFault(error)
       socket.destroy()
     }
   })

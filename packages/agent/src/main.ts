@@ -7,6 +7,8 @@ import { readArguments } from './arguments.ts'
 import { serveConnection } from './connection.ts'
 import { dispatcher } from './dispatch.ts'
 import { Files } from './files/files.ts'
+import { giveToServer } from './give-to-server.ts'
+import { reportFault } from './report-fault.ts'
 import { requestTable } from './request-table.ts'
 import { Setup } from './setup/setup.ts'
 import { TokenFile } from './setup/token-file.ts'
@@ -22,7 +24,7 @@ function main(): void {
   // New objects stay in a small space: a flood of output would let it grow for good, to twice the memory we need.
   setFlagsFromString('--semi-space-growth-factor=1')
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`svc agent: ${error.stack ?? error}\n`)
+    reportFault(error)
     process.exit(EXIT_FAULT)
   })
   // The last one would open a debugger.
@@ -56,6 +58,7 @@ function main(): void {
   server.listen(places.socket, () => {
     umask(before)
     chmodSync(places.socket, 0o600)
+    giveToServer(places.socket)
   })
 }
 

@@ -173,6 +173,7 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
       await removal.begin()
       await ownerWatch.begin()
     },
+    refuseStarts: () => lifecycle.refuseStarts(),
     /** Ends every workspace, because the server ends. */
     drain: () => lifecycle.drain('shutdown'),
     async stop() {

@@ -33,7 +33,9 @@ export interface App {
   checkSettings(settings: Settings): Promise<void>
   /** Throws `SeedRefused` when the settings allow no administrator. */
   start(): Promise<void>
-  /** Stops every workspace: an orderly end leaves none running. Starts are refused from then on. */
+  /** From now on no workspace is started: the server is about to end. */
+  refuseStarts(): void
+  /** Stops every workspace: an orderly end leaves none running. */
   drain(): Promise<void>
   /** Reverse of `start`. Listeners are closed before, storage is closed after; both belong to the process. */
   stop(): Promise<void>
@@ -97,6 +99,7 @@ export async function createApp(settings: () => Settings, ports: Ports): Promise
       await watchdog.start()
       await workspaces.start()
     },
+    refuseStarts: workspaces.refuseStarts,
     drain: workspaces.drain,
     async stop() {
       watchdog.stop()

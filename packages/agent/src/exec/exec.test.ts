@@ -68,17 +68,6 @@ describe('exec', () => {
     expect(call.errorText).toBe('done\n')
   })
 
-  test('a reader who is slow gets what the command wrote before it ended', async () => {
-    const call = link.call(shell('head -c 380000 /dev/zero'))
-    call.isSlow = true
-    await expect.poll(() => call.bytes.length).toBe(256 * 1024)
-    const beside = await link.ask(shell('sleep 1.5; echo beside'))
-    expect(beside.text).toBe('beside\n')
-    call.hurry()
-    expect(await call.closed).toBeUndefined()
-    expect(call.bytes.length).toBe(380_000)
-  })
-
   test('a signal reaches the whole group and is told by its name', async () => {
     const call = link.call(shell('sleep 100 & echo started; wait'))
     await expect.poll(() => call.text).toBe('started\n')

@@ -1,19 +1,19 @@
 import { constants } from 'node:fs'
 import { lstat, open, readdir, readlink } from 'node:fs/promises'
+import { tarEnd, tarHeader, tarPadding } from '@svc/protocol/tar/tar-header'
 import { errnoOf } from '../request-error.ts'
-import { padding, tarEnd, tarHeader } from './tar-header.ts'
 
 const READ_BYTES = 128 * 1024
 /** What vanished while we looked, or is not the user's to read, is left out. */
 const LEFT_OUT = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENXIO']
 
 /** A directory as a tar: files, directories and links as they are, names relative to it. */
-export async function* tarDirectory(path: string): AsyncGenerator<Buffer> {
+export async function* tarDirectory(path: string): AsyncGenerator<Uint8Array> {
   yield* tarContent(Buffer.from(path), Buffer.alloc(0))
   yield tarEnd()
 }
 
-async function* tarContent(folder: Buffer, prefix: Buffer): AsyncGenerator<Buffer> {
+async function* tarContent(folder: Buffer, prefix: Buffer): AsyncGenerator<Uint8Array> {
   const names = await readdir(folder, { encoding: 'buffer' })
   for (const name of names.sort(Buffer.compare)) {
     try {
@@ -24,26 +24,25 @@ async function* tarContent(folder: Buffer, prefix: Buffer): AsyncGenerator<Buffe
   }
 }
 
-async function* tarEntry(path: Buffer, name: Buffer): AsyncGenerator<Buffer> {
+async function* tarEntry(path: Buffer, name: Buffer): AsyncGenerator<Uint8Array> {
   const stats = await lstat(path)
   const about = { mode: stats.mode, modifiedAt: stats.mtimeMs / 1000, size: 0 }
   if (stats.isDirectory()) {
-    const inside = Buffer.concat([name, SLASH])
-    yield tarHeader({ ...about, type: 'directory', name: inside })
-    yield* tarContent(path, inside)
+    yield tarHeader({ ...about, kind: 'directory', name })
+    yield* tarContent(path, Buffer.concat([name, SLASH]))
   } else if (stats.isSymbolicLink()) {
-    yield tarHeader({ ...about, type: 'link', name, target: await readlink(path, { encoding: 'buffer' }) })
+    yield tarHeader({ ...about, kind: 'link', name, target: await readlink(path, { encoding: 'buffer' }) })
   } else if (stats.isFile()) {
     yield* tarFile(path, name)
   }
 }
 
 /** Exactly as many bytes as the header says: cut, or filled with zeros, when the file changes meanwhile. */
-async function* tarFile(path: Buffer, name: Buffer): AsyncGenerator<Buffer> {
+async function* tarFile(path: Buffer, name: Buffer): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const { mode, mtimeMs, size } = await file.stat()
-    yield tarHeader({ type: 'file', name, mode, size, modifiedAt: mtimeMs / 1000 })
+    yield tarHeader({ kind: 'file', name, mode, size, modifiedAt: mtimeMs / 1000 })
     for (let left = size; left > 0; ) {
       const buffer = Buffer.alloc(Math.min(left, READ_BYTES))
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null)
@@ -51,7 +50,7 @@ async function* tarFile(path: Buffer, name: Buffer): AsyncGenerator<Buffer> {
       left -= piece.length
       yield piece
     }
-    yield padding(size)
+    yield tarPadding(size)
   } finally {
     await file.close()
   }

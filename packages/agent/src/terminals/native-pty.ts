@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Socket, type SocketConstructorOpts } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { RequestError } from '../request-error.ts'
 
 /** The native part of `@lydell/node-pty`. */
 export interface NativePty {
@@ -25,13 +26,20 @@ const require = createRequire(import.meta.url)
 
 /**
  * We use the native part alone. The package's own stream loses output when a terminal is read slowly: it is torn down
- * 200 ms after the shell ended, whether all was read or not. And its writes spin on a terminal that takes no input.
+ * 200 ms after the shell ended, whether all was read or not. And it lies on libuv's handle for terminals, whose writes
+ * spin while a terminal takes no input (`streamOver`). Throws `RequestError` when there is no such part to be had.
  */
 export function loadNativePty(): NativePty {
-  const beside = fileURLToPath(new URL('pty.node', import.meta.url))
-  const loaded: unknown = require(existsSync(beside) ? beside : `@lydell/node-pty-linux-${process.arch}/pty.node`)
-  if (!isNativePty(loaded)) throw new Error('The native part of the terminals is not what it should be')
-  return loaded
+  try {
+    const beside = fileURLToPath(new URL('pty.node', import.meta.url))
+    const loaded: unknown = require(existsSync(beside) ? beside : `@lydell/node-pty-linux-${process.arch}/pty.node`)
+    if (isNativePty(loaded)) return loaded
+    throw new Error('The native part of the terminals is not what it should be')
+  } catch (cause) {
+    throw new RequestError('failed', 'Terminals cannot be opened in this workspace: a part of the agent is missing', {
+      cause,
+    })
+  }
 }
 
 function isNativePty(value: unknown): value is NativePty {

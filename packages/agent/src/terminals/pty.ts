@@ -62,7 +62,7 @@ export class Pty {
   /** Resolves when the terminal has taken all of it, or is gone. */
   write(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#isClosed || this.#stream.destroyed) resolve()
+      if (this.#stream.destroyed) resolve()
       else this.#stream.write(bytes, () => resolve())
     })
   }
@@ -82,7 +82,8 @@ export class Pty {
   }
 
   resize(cols: number, rows: number): void {
-    if (!this.#isClosed) this.#native.resize(this.#fd, cols, rows)
+    // Long before `close` comes, the number may be that of another file.
+    if (!this.#stream.destroyed) this.#native.resize(this.#fd, cols, rows)
   }
 
   /** Gives up the terminal: what is left in it is told by the system that the window was closed. */

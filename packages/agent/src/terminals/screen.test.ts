@@ -125,6 +125,16 @@ describe('a snapshot', () => {
     expect(await screen.snapshot()).toMatchObject({ cols: 80, rows: 5, offset: ring.end })
   })
 
+  test('shows no trace of a size in which nothing was written', async () => {
+    const ring = new OutputRing()
+    const screen = screenOver(ring)
+    const output = '\x1b[?1049hnot cut off'
+    ring.append(Buffer.from(output))
+    screen.resize({ cols: 2, rows: 2 })
+    screen.resize(SIZE)
+    expect(await picture([(await screen.snapshot()).bytes])).toEqual(await picture([output]))
+  })
+
   test('titles are told as programs set them', async () => {
     const titles: string[] = []
     const ring = new OutputRing()

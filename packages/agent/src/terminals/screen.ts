@@ -1,3 +1,5 @@
+import { reportFault } from '../report-fault.ts'
+import { RequestError } from '../request-error.ts'
 import type { Emulator } from './emulator.ts'
 import type { OutputRing } from './output-ring.ts'
 import { floodBytes } from './plain-flood.ts'
@@ -34,7 +36,7 @@ export class Screen {
   readonly #progressed: () => void
   readonly #firstSize: Size
   readonly #resizes: { readonly offset: number; readonly size: Size }[] = []
-  readonly #waiting: { readonly offset: number; resolve(snapshot: Snapshot): void }[] = []
+  readonly #waiting: { readonly offset: number; resolve(snapshot: Snapshot): void; reject(error: unknown): void }[] = []
   #emulator: Emulator | undefined
   #position = 0
   /** Where in the output to come to, however much more there is. */
@@ -63,15 +65,18 @@ export class Screen {
 
   /** From here in the output on, the terminal has another size. */
   resize(size: Size): void {
-    this.#resizes.push({ offset: this.#ring.end, size })
+    const offset = this.#ring.end
+    // Nothing was written in the size before.
+    if (this.#resizes.at(-1)?.offset === offset) this.#resizes.pop()
+    this.#resizes.push({ offset, size })
     this.grew()
   }
 
   /** What is shown when all output up to now has taken effect, or a little later. */
   snapshot(): Promise<Snapshot> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#wanted = this.#ring.end
-      this.#waiting.push({ offset: this.#ring.end, resolve })
+      this.#waiting.push({ offset: this.#ring.end, resolve, reject })
       this.#read()
     })
   }
@@ -95,19 +100,26 @@ export class Screen {
   async #readOn(): Promise<void> {
     this.#isReading = true
     try {
-      const emulator = await this.#requireEmulator()
-      for (;;) {
-        this.#applyResizes(emulator)
-        await this.#answer(emulator)
-        // Somebody may have asked while the answer to others was made.
-        const isAsked = this.#waiting.length > 0 || this.#position < this.#wanted
-        if (!isAsked && this.#pending <= RELIEF_BYTES) return
-        if (this.#pending > 0) await this.#readPiece(emulator)
-        this.#progressed()
-      }
+      await this.#catchUp(await this.#requireEmulator())
+      if (this.#pending > 0) this.#waitForRest()
+    } catch (cause) {
+      reportFault(cause)
+      const error = new RequestError('failed', 'The screen of this terminal cannot be shown', { cause })
+      for (const { reject } of this.#waiting.splice(0)) reject(error)
     } finally {
       this.#isReading = false
-      if (this.#pending > 0) this.#waitForRest()
+    }
+  }
+
+  async #catchUp(emulator: Emulator): Promise<void> {
+    for (;;) {
+      this.#applyResizes(emulator)
+      await this.#answer(emulator)
+      // Somebody may have asked while the answer to others was made.
+      const isAsked = this.#waiting.length > 0 || this.#position < this.#wanted
+      if (!isAsked && this.#pending <= RELIEF_BYTES) return
+      if (this.#pending > 0) await this.#readPiece(emulator)
+      this.#progressed()
     }
   }
 

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { TerminalAttachRequest, TerminalOpenRequest } from '@svc/protocol/agent/requests'
 import { SerializeAddon } from '@xterm/addon-serialize'
 import headless from '@xterm/headless'
@@ -188,6 +189,20 @@ describe('terminals', () => {
     expect((await list()).find((terminal) => terminal.id === id)).toMatchObject({ cols: 132, rows: 43 })
   })
 
+  test('a resize that comes while the shell ends harms nothing', async () => {
+    for (let round = 0; round < 10; round++) {
+      const call = attach(await open())
+      await expect.poll(() => call.text).toMatch(/[$#] $/)
+      await type(call, 'exit\r')
+      for (let cols = 80; !call.channel.isClosed; cols = 80 + ((cols + 1) % 40)) {
+        call.channel.message({ type: 'resize', cols, rows: 24 })
+        await delay(1)
+      }
+      expect(await call.closed).toBeUndefined()
+    }
+    expect(agent.errors).toBe('')
+  })
+
   test('a title that a program sets is told and listed', async () => {
     const id = await open()
     const call = attach(id)
@@ -268,6 +283,13 @@ describe('the service', () => {
     await expect.poll(() => call.text).toContain(service_command)
   })
 
+  test('has not ended while its status is still being written', async () => {
+    const { agent, link } = await TestAgent.ready({ setup: { service_command: 'sleep 1000' } })
+    await using _ = agent
+    await writeFile(`${agent.folder}/runtime/service-status`, '')
+    expect((await link.ask({ op: 'terminal.list' })).message('terminals')?.terminals[0]?.exit_code).toBeNull()
+  })
+
   test('the interrupt key ends the command and leaves the shell', async () => {
     const { agent, link } = await TestAgent.ready({ setup: { service_command: 'echo up; sleep 1000' } })
     await using _ = agent
@@ -278,6 +300,40 @@ describe('the service', () => {
     await expect.poll(() => call.text).toContain('status 130]')
     await call.channel.write(Buffer.from('echo still=$((1+1))\r'))
     await expect.poll(() => call.text).toContain('still=2\r\n')
+  })
+})
+
+describe('an agent of which a part is missing', () => {
+  const startedWith = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
+  const request = { op: 'terminal.open', id: 't', cols: 80, rows: 24, env: {}, cwd: '/' } as const
+
+  test('opens no terminals, and does everything else', async () => {
+    const env = startedWith('process.dlopen = () => { throw new Error("not there") }')
+    const { agent, link } = await TestAgent.ready({ env })
+    await using _ = agent
+    await expect.poll(() => agent.errors).toContain('not there')
+    expect(await link.call(request).closed).toEqual({
+      code: 'failed',
+      message: 'Terminals cannot be opened in this workspace: a part of the agent is missing',
+    })
+    await link.ask({ op: 'files.stat', path: '/' })
+  })
+
+  test('shows no screens, and does everything else', async () => {
+    const resolve = `(name, context, next) => {
+      if (name.endsWith('emulator.ts')) throw new Error('not there')
+      return next(name, context)
+    }`
+    const env = startedWith(`import { registerHooks } from 'node:module'; registerHooks({ resolve: ${resolve} })`)
+    const { agent, link } = await TestAgent.ready({ env })
+    await using _ = agent
+    await expect.poll(() => agent.errors).toContain('not there')
+    await link.ask(request)
+    expect(await link.call({ op: 'terminal.attach', id: 't', lossy: false }).closed).toEqual({
+      code: 'failed',
+      message: 'The screen of this terminal cannot be shown',
+    })
+    await link.ask({ op: 'terminal.list' })
   })
 })
 

@@ -79,10 +79,11 @@ export class Terminals {
     this.#terminals.set(id, new Terminal({ id, program: { ...program, env, cwd }, cols, rows, ended }))
   }
 
-  /** Null while the command runs. */
+  /** Null while the command runs. The file is there a moment before its content. */
   #serviceStatus(): number | null {
     try {
-      return Number(readFileSync(this.#statusFile, 'utf8'))
+      const text = readFileSync(this.#statusFile, 'utf8')
+      return /^\d{1,3}$/.test(text) ? Number(text) : null
     } catch {
       return null
     }

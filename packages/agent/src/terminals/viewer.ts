@@ -1,10 +1,13 @@
 import type { Channel } from '@svc/protocol/agent/channels'
 import { DATA_CHUNK_BYTES } from '@svc/protocol/agent/frames'
+import type { AgentMessage } from '@svc/protocol/agent/requests'
 import type { OutputRing } from './output-ring.ts'
 import type { Screen } from './screen.ts'
 
 /** A viewer that may miss output is brought up to date when it is this far behind. */
 const MAX_LOSSY_LAG_BYTES = 512 * 1024
+
+type News = Extract<AgentMessage, { type: 'resized' | 'titled' }>
 
 export interface ViewerParts {
   readonly channel: Channel
@@ -20,7 +23,7 @@ export class Viewer {
   readonly isLossy: boolean
   readonly #parts: ViewerParts
   /** What is told when the viewer has come to a place in the output. */
-  readonly #news: { readonly offset: number; readonly message: object }[] = []
+  readonly #news: { readonly offset: number; readonly message: News }[] = []
   #position = 0
   #isOver = false
   #wake: (() => void) | undefined
@@ -41,9 +44,16 @@ export class Viewer {
     this.#wake = undefined
   }
 
-  /** Tells a message when the output up to now was sent: a size takes effect where it did in the terminal. */
-  tell(message: object): void {
-    this.#news.push({ offset: this.#parts.ring.end, message })
+  /**
+   * Tells a message when the output up to now was sent: a size takes effect where it did in the terminal. News that are
+   * out of date before they were told are left out, or they would pile up before a viewer that takes nothing.
+   */
+  tell(message: News): void {
+    const offset = this.#parts.ring.end
+    const stale = this.#news.findLastIndex(({ message: { type } }) => type === message.type)
+    const isPlaceOfMatter = message.type === 'resized' && !this.isLossy
+    if (stale !== -1 && (!isPlaceOfMatter || this.#news[stale]?.offset === offset)) this.#news.splice(stale, 1)
+    this.#news.push({ offset, message })
     this.wake()
   }
 
@@ -91,6 +101,8 @@ export class Viewer {
     const { channel, screen } = this.#parts
     const { offset, bytes } = await screen.snapshot()
     this.#position = offset
+    // The snapshot is of the size that the terminal has there.
+    this.#tellNews()
     channel.message({ type: 'resync', offset, snapshot_bytes: bytes.length })
     await channel.write(bytes)
   }

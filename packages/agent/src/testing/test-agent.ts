@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { env as ownEnv } from 'node:process'
@@ -29,8 +29,9 @@ export class TestAgent implements AsyncDisposable {
     })
   }
 
-  static async start(options: { env?: NodeJS.ProcessEnv } = {}): Promise<TestAgent> {
+  static async start(options: { env?: NodeJS.ProcessEnv; owner?: number } = {}): Promise<TestAgent> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-agent-'))
+    if (options.owner !== undefined) await chown(folder, options.owner, options.owner)
     const places = ['--socket', `${folder}/agent.sock`, '--homes', `${folder}/homes`, '--runtime', `${folder}/runtime`]
     const child = spawn(process.execPath, [MAIN, ...places, '--user-id', String(process.getuid?.())], {
       stdio: ['ignore', 'inherit', 'pipe'],

@@ -66,7 +66,13 @@ export class TestLink {
 
   constructor(socket: Socket) {
     this.socket = socket
-    this.channels = new Channels({ side: 'server', send: (bytes) => socket.write(bytes) })
+    this.channels = new Channels({
+      side: 'server',
+      send: (bytes) => socket.write(bytes),
+      failed: (fault) => {
+        throw fault
+      },
+    })
     const { promise, resolve } = Promise.withResolvers<Extract<AgentMessage, { type: 'hello' }>>()
     this.hello = promise
     socket.on('drain', () => this.channels.drained())

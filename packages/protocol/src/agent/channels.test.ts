@@ -257,3 +257,74 @@ test('a request that is too long fails alone', () => {
   line.deliver()
   expect(line.accepted).toHaveLength(1)
 })
+
+describe('a handler that throws', () => {
+  const fault = new Error('a fault of ours')
+  const FAILED = { code: 'failed', message: 'It failed for a reason that is not known' }
+  const frame = (kind: FrameKind, channel: number, payload: Uint8Array = encodeJson({})) =>
+    encodeFrame({ kind, channel, payload })
+  const fail = () => {
+    throw fault
+  }
+
+  /** An agent's side on which channel 1 fails as told, and channel 3 pings back. */
+  function agentWith(handlers: ChannelHandlers | 'opened') {
+    const faults: unknown[] = []
+    const sent: Uint8Array[] = []
+    const agent = new Channels({
+      side: 'agent',
+      send: (bytes) => sent.push(bytes) > 0,
+      opened: (channel) => {
+        if (channel.id === 1 && handlers === 'opened') fail()
+        if (channel.id === 3) channel.handlers = { message: () => channel.message('alive') }
+        else if (handlers !== 'opened') channel.handlers = handlers
+      },
+      failed: (thrown) => faults.push(thrown),
+    })
+    const said = () =>
+      sent.flatMap((bytes) => new FrameReader().push(bytes)).map(({ kind, channel }) => `${kind} ${channel}`)
+    return { agent, faults, said }
+  }
+
+  test.each([
+    ['opened', 'opened' as const, undefined],
+    ['message', { message: fail }, frame('message', 1)],
+    ['data', { data: fail }, frame('data', 1)],
+    ['ended', { ended: fail }, frame('end', 1)],
+  ])('%s ends its channel for both sides, and no other', (_, handlers, bytes) => {
+    const closed: unknown[] = []
+    const owner = handlers === 'opened' ? handlers : { ...handlers, closed: (error: unknown) => closed.push(error) }
+    const { agent, faults, said } = agentWith(owner)
+    agent.receive(frame('open', 1))
+    agent.receive(frame('open', 3))
+    if (bytes) agent.receive(bytes)
+    agent.receive(frame('message', 3))
+    expect(faults).toEqual([fault])
+    expect(said()).toEqual(['close 1', 'message 3'])
+    expect(closed).toEqual(handlers === 'opened' ? [] : [FAILED])
+    expect(agent.size).toBe(1)
+  })
+
+  test('closed is the last of its channel alone', () => {
+    const { agent, faults, said } = agentWith({ message: fail, closed: fail })
+    agent.receive(frame('open', 1))
+    agent.receive(frame('open', 3))
+    agent.receive(frame('open', 5))
+    agent.receive(frame('message', 5))
+    agent.receive(frame('close', 1, new Uint8Array()))
+    agent.receive(frame('message', 3))
+    expect(faults).toEqual([fault, fault, fault])
+    expect(said()).toEqual(['close 5', 'message 3'])
+    expect(agent.size).toBe(1)
+  })
+
+  test('closed does not keep the others from hearing that the connection is lost', () => {
+    const line = new Line()
+    const errors: unknown[] = []
+    line.server.open({}, { closed: fail })
+    line.server.open({}, { closed: (error) => errors.push(error?.message) })
+    line.server.lose({ code: 'failed', message: 'lost' })
+    expect(errors).toEqual(['lost'])
+    expect(line.server.size).toBe(0)
+  })
+})

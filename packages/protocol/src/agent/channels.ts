@@ -16,15 +16,16 @@ const MAX_OPEN_CHANNELS = 1024
 const CREDIT_STEP = INITIAL_CREDIT / 4
 const MAX_CHANNEL = 0xffff_ffff
 const NOTHING = new Uint8Array()
+const FAULT: ChannelError = { code: 'failed', message: 'It failed for a reason that is not known' }
 
-/** What the owner of a channel is told. Not called again after `closed`. */
+/** What the owner of a channel is told. Not called again after `closed`. One that throws ends its channel, and no other. */
 export interface ChannelHandlers {
   message?(message: unknown): void
   /** The owner says `consumed` when the bytes are dealt with; until then the sender is held back in the end. */
   data?(bytes: Uint8Array, kind: 'data' | 'errorData'): void
   /** The other side has no more bytes. */
   ended?(): void
-  /** The other side closed the channel, or the connection is lost. Undefined when all went well. */
+  /** The other side closed the channel, the connection is lost, or a handler threw. Undefined when all went well. */
   closed?(error: ChannelError | undefined): void
 }
 
@@ -33,8 +34,10 @@ export interface ChannelsOptions {
   readonly side: 'server' | 'agent'
   /** Hands bytes to the transport; false when it wants no more until `drained`. */
   send(bytes: Uint8Array): boolean
-  /** The other side opened a channel: set `channel.handlers` before returning, or close it. */
+  /** The other side opened a channel: set `channel.handlers` before returning, or close it. Absent: it may open none. */
   opened?(channel: Channel, request: unknown): void
+  /** A handler threw: a fault of ours, which the other side is told no more of than that there was one. */
+  failed?(fault: unknown): void
 }
 
 /**
@@ -89,11 +92,23 @@ export class Channels {
    * ended then. `announced` gets messages of channel 0.
    */
   receive(chunk: Uint8Array, announced?: (message: unknown) => void): void {
-    for (const frame of this.#reader.push(chunk)) {
-      if (frame.channel === 0 && frame.kind === 'message') announced?.(decodeJson(frame.payload))
-      else if (frame.kind === 'open') this.#accept(frame)
+    for (const frame of this.cut(chunk)) this.take(frame, announced)
+  }
+
+  /** The first half of `receive`, for a side that deals with frames in turns. */
+  cut(chunk: Uint8Array): Frame[] {
+    return this.#reader.push(chunk)
+  }
+
+  /** The second half. */
+  take(frame: Frame, announced?: (message: unknown) => void): void {
+    if (frame.channel === 0 && frame.kind === 'message') announced?.(decodeJson(frame.payload))
+    else if (frame.kind === 'open') this.#accept(frame)
+    else {
+      const channel = this.#open.get(frame.channel)
+      if (channel) channel.receive(frame)
       // A frame for a channel that we closed may still have been under way.
-      else this.#open.get(frame.channel)?.receive(frame)
+      else if (!this.#wasOpened(frame.channel)) throw new BrokenFrame(`channel ${frame.channel} was never opened`)
     }
   }
 
@@ -124,18 +139,27 @@ export class Channels {
     return undefined
   }
 
+  #isOfOther(id: number): boolean {
+    return id % 2 === (this.#options.side === 'server' ? 0 : 1)
+  }
+
+  #wasOpened(id: number): boolean {
+    return id > 0 && (this.#isOfOther(id) ? id <= this.#lastOther : id < this.#nextOwn)
+  }
+
   #accept({ channel: id, payload }: Frame): void {
-    const ofOther = id % 2 === (this.#options.side === 'server' ? 0 : 1)
-    if (!ofOther || id <= this.#lastOther) throw new BrokenFrame(`channel ${id} cannot be opened`)
+    const { opened } = this.#options
+    if (!opened) throw new BrokenFrame('a request to a side that takes none')
+    if (!this.#isOfOther(id) || id <= this.#lastOther) throw new BrokenFrame(`channel ${id} cannot be opened`)
     this.#lastOther = id
     const channel = new Channel(id, this.#outlet)
     const request = decodeJson(payload)
     this.#open.set(id, channel)
     this.#othersOpen++
-    if (this.#othersOpen > MAX_OPEN_CHANNELS || !this.#options.opened) {
+    if (this.#othersOpen > MAX_OPEN_CHANNELS) {
       channel.close({ code: 'too_many', message: 'Too much is being asked at once' })
     } else {
-      this.#options.opened(channel, request)
+      channel.guard(() => opened(channel, request))
     }
   }
 
@@ -148,8 +172,9 @@ export class Channels {
     closed: (channel) => {
       if (!this.#open.delete(channel.id)) return
       this.#waiting.delete(channel)
-      if (channel.id % 2 === (this.#options.side === 'server' ? 0 : 1)) this.#othersOpen--
+      if (this.#isOfOther(channel.id)) this.#othersOpen--
     },
+    failed: (fault) => this.#options.failed?.(fault),
   }
 
   #sendFrame(frame: Frame): void {
@@ -163,6 +188,7 @@ interface Outlet {
   frame(frame: Frame): void
   hasBytes(channel: Channel): void
   closed(channel: Channel): void
+  failed(fault: unknown): void
 }
 
 interface Piece {
@@ -239,7 +265,19 @@ export class Channel {
   lose(error: ChannelError): void {
     if (this.#isClosed) return
     this.#finish()
-    this.handlers.closed?.(error)
+    this.guard(() => this.handlers.closed?.(error))
+  }
+
+  /** @internal Calls the owner. What it throws ends the channel, for both sides. */
+  guard(tell: () => void): void {
+    try {
+      tell()
+    } catch (fault) {
+      this.#outlet.failed(fault)
+      if (this.#isClosed) return
+      this.close(FAULT)
+      this.guard(() => this.handlers.closed?.(FAULT))
+    }
   }
 
   /** @internal */
@@ -251,7 +289,7 @@ export class Channel {
     else if (kind === 'close') {
       const error = payload.length === 0 ? undefined : asError(decodeJson(payload))
       this.#finish()
-      this.handlers.closed?.(error)
+      this.guard(() => this.handlers.closed?.(error))
     }
   }
 
@@ -273,20 +311,21 @@ export class Channel {
   }
 
   #hear(message: unknown): void {
-    this.handlers.message?.(message)
+    this.guard(() => this.handlers.message?.(message))
   }
 
   #takeEnd(): void {
     if (this.#hasOtherEnded) throw new BrokenFrame(`channel ${this.id} ended twice`)
     this.#hasOtherEnded = true
-    this.handlers.ended?.()
+    this.guard(() => this.handlers.ended?.())
   }
 
   #take(bytes: Uint8Array, kind: Piece['kind']): void {
     if (this.#hasOtherEnded) throw new BrokenFrame(`bytes on channel ${this.id} after its end`)
+    if (bytes.length === 0) throw new BrokenFrame('bytes that are none')
     this.#granted -= bytes.length
     if (this.#granted < 0) throw new BrokenFrame(`more bytes on channel ${this.id} than there was credit for`)
-    if (this.handlers.data) this.handlers.data(bytes, kind)
+    if (this.handlers.data) this.guard(() => this.handlers.data?.(bytes, kind))
     else this.consumed(bytes.length)
   }
 

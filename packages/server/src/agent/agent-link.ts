@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { Channels } from '@svc/protocol/agent/channels'
-import { BrokenFrame } from '@svc/protocol/agent/frames'
+import { BrokenFrame, type Frame } from '@svc/protocol/agent/frames'
 import type { AgentRequest } from '@svc/protocol/agent/requests'
 import { AgentLost } from './agent-error.ts'
 import { Call, type CallHandlers } from './call.ts'
@@ -10,6 +10,11 @@ import { Call, type CallHandlers } from './call.ts'
  * still pile up, and no agent that is well leaves so many lying.
  */
 const MAX_UNSENT_BYTES = 8 * 1024 * 1024
+
+/** Milliseconds an agent may keep the server busy at a time. */
+const TURN_MS = 3
+/** Frames between two looks at the clock. */
+const LOOK_EVERY = 16
 
 /**
  * The calls to one agent over one stream. The stream is always read, whatever the readers of single calls do: each of
@@ -29,7 +34,6 @@ export class AgentLink {
     this.#channels = new Channels({
       side: 'server',
       send: (bytes) => this.#send(bytes),
-      opened: (channel) => channel.close({ code: 'bad_request', message: 'The server takes no requests' }),
     })
     this.#stream.on('data', this.#onData).on('drain', this.#onDrain)
     this.#stream.on('end', this.#onGone).on('close', this.#onGone).on('error', this.#onGone)
@@ -90,10 +94,42 @@ export class AgentLink {
 
   readonly #onData = (chunk: Uint8Array): void => {
     try {
-      this.#channels.receive(chunk, this.#announced)
+      this.#deal(this.#channels.cut(chunk))
     } catch (error) {
       this.close(whyUnreadable(error))
     }
+  }
+
+  /**
+   * A piece of a turn's length, then everybody else first: an agent that floods us, with however small things, holds up
+   * itself alone. Nothing more is read meanwhile.
+   */
+  #deal(frames: readonly Frame[]): void {
+    const turnEndsMs = performance.now() + TURN_MS
+    for (const [n, frame] of frames.entries()) {
+      if (this.#lostBecause) return
+      this.#channels.take(frame, this.#announced)
+      if (n % LOOK_EVERY !== LOOK_EVERY - 1 || performance.now() < turnEndsMs) continue
+      this.#dealLater(frames.slice(n + 1))
+      return
+    }
+    this.#dealLater([])
+  }
+
+  #dealLater(frames: readonly Frame[]): void {
+    this.#stream.pause()
+    setImmediate(() => {
+      if (this.#lostBecause) return
+      if (frames.length === 0) {
+        this.#stream.resume()
+        return
+      }
+      try {
+        this.#deal(frames)
+      } catch (error) {
+        this.close(whyUnreadable(error))
+      }
+    })
   }
 
   readonly #onDrain = (): void => this.#channels.drained()

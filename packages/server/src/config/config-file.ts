@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { errorCode } from '../kernel/error-code.ts'
 import type { Problem } from './config-error.ts'
 import { isRecord } from './formats.ts'
 import { reasonsOf } from './invalid-value.ts'
@@ -51,7 +52,7 @@ async function isMissing(path: string): Promise<boolean> {
     await stat(path)
     return false
   } catch (error) {
-    return hasCode(error, 'ENOENT')
+    return errorCode(error) === 'ENOENT'
   }
 }
 
@@ -125,10 +126,6 @@ async function writeTemplate(configDir: string, path: string): Promise<void> {
     await file.writeFile(TEMPLATE)
   } catch (error) {
     // Another process was quicker, and there is a file to read. Or the name is a link to nothing, which reading refuses.
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (errorCode(error) !== 'EEXIST') throw error
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

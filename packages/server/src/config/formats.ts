@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
+import { bytesIn, SIZE_UNITS } from '../kernel/size.ts'
 import { InvalidValue } from './invalid-value.ts'
 
 /** One YAML scalar or variable as text. */
@@ -54,14 +55,10 @@ export function parseBoolean(raw: unknown): boolean {
   throw new InvalidValue(`must be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(', ')}`)
 }
 
-const SIZE_UNITS = 'kmgtp'
-
-/** Bytes in `8g`, `1.5gb` or `1048576`. Units are powers of 1024, as container engines count them. */
+/** Bytes in `8g`, `1.5gb` or `1048576`. */
 export function parseSize(raw: unknown): number {
-  const parts = /^(\d+(?:\.\d+)?)([kmgtp]?)b?$/i.exec(scalarText(raw).trim())
-  const power = SIZE_UNITS.indexOf((parts?.[2] ?? '').toLowerCase() || ' ') + 1
-  const bytes = Math.floor(Number(parts?.[1]) * 1024 ** power)
-  if (!Number.isSafeInteger(bytes) || bytes < 1) {
+  const bytes = bytesIn(scalarText(raw))
+  if (bytes === undefined) {
     throw new InvalidValue('must be a size above 0: a number with an optional k, m, g, t or p, such as 512m or 1.5g')
   }
   return bytes

@@ -2,9 +2,8 @@ import { constants, open } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { isForbidden, isNotUp } from './connection-fault.ts'
+import { O_PATH } from './open-flags.ts'
 
-/** Linux knows it everywhere; Node has no name for it. A handle of the file itself, that cannot be read or written. */
-const O_PATH = 0o10000000
 const SOCKET_NAME = 'agent.sock'
 
 /**

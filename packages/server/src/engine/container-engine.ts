@@ -29,7 +29,10 @@ export interface ContainerEngine {
   ): Promise<ContainerId>
   /** A byte stream to the container's agent. Waits for an agent that is only starting. */
   connect(id: ContainerId, signal: AbortSignal): Promise<Duplex>
-  /** Stops and removes. A container that is already gone is a success, not an error. */
+  /**
+   * Stops and removes. One that is already gone is a success, not an error; and one of another instance is not there:
+   * nothing happens to it. What of its place cannot be cleared at once is cleared later.
+   */
   remove(id: ContainerId, options: { graceSeconds: number }): Promise<void>
   /** Undefined when there is none with this id. */
   inspect(id: ContainerId): Promise<ContainerState | undefined>
@@ -67,7 +70,7 @@ export interface EngineListener {
 export interface ContainerSpec {
   readonly workspaceId: string
   readonly role: ContainerRole
-  /** Only decoration, for people who look at the engine's own list. */
+  /** Small letters, digits and dashes. Only decoration, for people who look at the engine's own list. */
   readonly slug: string
   readonly image: string
   readonly hostname: string

@@ -9,6 +9,11 @@ export interface HomeStorage {
   ensure(workspaceId: string): Promise<void>
   /** With everything in it. One that is not there is a success. */
   remove(workspaceId: string): Promise<void>
+  /**
+   * Refuses (`HomeNameRefused`) a name whose way passes through a link, as far as it exists: something mounted there
+   * would land where the link leads. For homes that nobody is using.
+   */
+  requirePlainWay(workspaceId: string, name: string): Promise<void>
   /** At the start of a server: removes what interrupted removals left. */
   sweep(): Promise<void>
   /** Bytes it takes, as far as they could be counted until `signal` aborts. */

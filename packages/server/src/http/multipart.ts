@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../kernel/app-error.ts'
 import type { IncomingFile, ReceivedForm } from '../kernel/upload.ts'
+import { InvalidRequest, missingField } from './validation.ts'
 
 /** A form beside a file has a few short fields; a hostile one would have many, or long ones. */
 const LIMITS = { fields: 20, fieldSize: 64 * 1024, parts: 30, headerPairs: 50, headerSize: 16 * 1024 }
@@ -48,6 +49,7 @@ export async function receiveForm<T>(
   message.pipe(parser)
   try {
     await parsed.promise
+    if (!saving) throw new InvalidRequest([missingField('body', field)])
     return { fields, file: await saving }
   } catch (error) {
     incoming?.destroy()

@@ -109,7 +109,7 @@ function impliedRefusals(row: Route): ErrorCode[] {
   const codes: ErrorCode[] = []
   if (row.params || row.query || row.body) codes.push('invalid_request')
   if (row.body) codes.push('payload_too_large', 'unsupported_media_type')
-  if (row.upload) codes.push('bad_request', 'unsupported_media_type')
+  if (row.upload) codes.push('invalid_request', 'bad_request', 'unsupported_media_type')
   if (securityOf(row.needs).some((scheme) => 'session' in scheme)) codes.push('not_authenticated')
   if (row.needs === 'signed in' || typeof row.needs === 'object') {
     codes.push('account_disabled', 'password_expired', 'password_change_required')

@@ -35,6 +35,15 @@ export function parseInput(
   return { value: undefined, problems: result.error.issues.map((issue) => problemOf(issue, place, value)) }
 }
 
+const MISSING = { type: 'missing', msg: 'Field required' }
+
+/** Said of a field that had to be sent. */
+export const missingField = (place: Place, name: string): FieldProblem => ({
+  ...MISSING,
+  loc: [place, name],
+  input: null,
+})
+
 function problemOf(issue: z.core.$ZodIssue, place: Place, source: unknown): FieldProblem {
   const way = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
   const input = valueAt(source, way)
@@ -56,7 +65,7 @@ function valueAt(source: unknown, way: readonly (string | number)[]): unknown {
 
 /** Zod's words for a problem in the words API clients already know. */
 function describe(issue: z.core.$ZodIssue, input: unknown): Pick<FieldProblem, 'type' | 'msg' | 'ctx'> {
-  if (input === undefined && issue.code !== 'custom') return { type: 'missing', msg: 'Field required' }
+  if (input === undefined && issue.code !== 'custom') return MISSING
   switch (issue.code) {
     case 'invalid_type':
       return typeProblem(issue.expected)

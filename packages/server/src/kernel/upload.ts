@@ -7,10 +7,10 @@ export interface IncomingFile {
   readonly content: Readable
 }
 
-/** The other fields of a form, and what became of its file: undefined when none came. */
+/** The other fields of a form, and what became of its file. */
 export interface ReceivedForm<T> {
   readonly fields: ReadonlyMap<string, string>
-  readonly file: T | undefined
+  readonly file: T
 }
 
 /** A request body that is not read into memory. Nobody reads it unless the handler does. */
@@ -19,7 +19,7 @@ export interface Upload {
   readonly announcedBytes: number | undefined
   /**
    * Reads a `multipart/form-data` body to its end. The file in `field` goes to `save` while it arrives; what `save`
-   * throws is thrown here, and nothing more is read then. A body that is no such form is refused.
+   * throws is thrown here, and nothing more is read then. A body that is no such form, or has no such file, is refused.
    */
   receiveForm<T>(field: string, save: (file: IncomingFile) => Promise<T>): Promise<ReceivedForm<T>>
 }

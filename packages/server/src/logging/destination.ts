@@ -13,11 +13,6 @@ export interface Destination {
   close(): void
 }
 
-/** What a fault of the operating system is called, such as `ENOSPC`. */
-export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
 /** One write in the thread pool, for a descriptor whose writes wait for a disk. */
 export function writeInPool(fd: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {

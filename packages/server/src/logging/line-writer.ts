@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
-import { type Destination, systemCode } from './destination.ts'
+import { errorCode } from '../kernel/error-code.ts'
+import type { Destination } from './destination.ts'
 
 /** About 30,000 lines: minutes of a busy server, and harmless to its memory. */
 const MAX_QUEUED_BYTES = 8 * 1024 * 1024
@@ -139,7 +140,7 @@ export class LineWriter {
         written = this.#destination.writeSync(this.#batch)
       }
     } catch (error) {
-      if (systemCode(error) !== 'EAGAIN') throw error
+      if (errorCode(error) !== 'EAGAIN') throw error
     } finally {
       this.#isInPool = false
     }
@@ -227,7 +228,7 @@ function writeAll(destination: Destination, bytes: Uint8Array): void {
     try {
       rest = rest.subarray(destination.writeSync(rest))
     } catch (error) {
-      if (systemCode(error) !== 'EAGAIN') throw error
+      if (errorCode(error) !== 'EAGAIN') throw error
       Atomics.wait(pause, 0, 0, FLUSH_PAUSE_MS)
       pauses++
     }

@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Clock } from '../kernel/clock.ts'
-import { type Destination, systemCode, writeInPool } from './destination.ts'
+import { errorCode } from '../kernel/error-code.ts'
+import { type Destination, writeInPool } from './destination.ts'
 import { periodNumber, type RotationPeriod, shiftBackups } from './rotation.ts'
 
 /** How long lines may still go to a file that logrotate has moved away. They are not lost, only in the older file. */
@@ -41,7 +42,7 @@ export class LogFile implements Destination {
     try {
       this.#fd = openForAppend(settings.path)
     } catch (cause) {
-      throw new LogFileError(`SVCD_LOG_FILE: cannot write ${settings.path} (${systemCode(cause) ?? cause})`, { cause })
+      throw new LogFileError(`SVCD_LOG_FILE: cannot write ${settings.path} (${errorCode(cause) ?? cause})`, { cause })
     }
     this.#file = fstatSync(this.#fd)
     this.#sizeBytes = this.#file.size
@@ -54,7 +55,7 @@ export class LogFile implements Destination {
     if (sinceMs >= 0 && sinceMs < FOLLOW_INTERVAL_MS) return
     this.#followedAtMs = this.#clock.nowMs()
     const found = await stat(this.#settings.path).catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return undefined
+      if (errorCode(error) === 'ENOENT') return undefined
       throw error
     })
     if (found?.ino !== this.#file.ino || found.dev !== this.#file.dev) this.#reopen()

@@ -1,5 +1,5 @@
 import { renameSync, unlinkSync } from 'node:fs'
-import { systemCode } from './destination.ts'
+import { errorCode } from '../kernel/error-code.ts'
 
 export type RotationPeriod = 'hourly' | 'daily' | 'weekly' | 'monthly'
 
@@ -40,7 +40,7 @@ function ifPresent(act: () => void): boolean {
     act()
     return true
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false
+    if (errorCode(error) === 'ENOENT') return false
     throw error
   }
 }

@@ -90,7 +90,7 @@ async function openLocal({ directories }: Settings, { agentDir, clock, log }: Op
   const { LocalEngine } = await import('../engine/local/local-engine.ts')
   const { localLimits } = await import('../engine/local/local-limits.ts')
   try {
-    const engine = await LocalEngine.open({ ...directories, agentDir, clock })
+    const engine = await LocalEngine.open({ ...directories, agentDir, clock, log })
     log.warning(`workspaces run as ${engine.name}. ${localLimits.join(' ')}`)
     return engine
   } catch (error) {

@@ -226,6 +226,7 @@ function daemon(parts: {
     async stop(reason) {
       log.info(`stopping (${reason})`)
       await lastReload // its audit row needs the storage
+      app.refuseStarts()
       const graceMs = holder.current().network.quiesceTimeoutSeconds * 1000
       await Promise.all(listeners.map((listener) => listener.close(graceMs)))
       await app.drain()

@@ -145,6 +145,8 @@ export interface WorkspacesTable {
   name: string
   /** Of the container made for it last; null once that is known to be gone. */
   container_id: string | null
+  /** JSON; what that container was made with, whatever the row says by now. Written together with its id. */
+  started_with: string | null
   num_ports: number
   image: string | null
   service_command: string | null

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { access, link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { errorCode } from '../kernel/error-code.ts'
 import { BackupFailed } from './storage.ts'
 
 /**
@@ -20,7 +21,7 @@ export async function writeNewFile(path: string, write: (temporaryPath: string) 
   } catch (cause) {
     await rm(temporaryPath, { force: true })
     if (cause instanceof BackupFailed) throw cause
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') throw alreadyExists(path)
+    if (errorCode(cause) === 'EEXIST') throw alreadyExists(path)
     throw new BackupFailed(`could not write the backup to ${path}: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     })

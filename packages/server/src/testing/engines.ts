@@ -125,6 +125,7 @@ async function startLocal({ agentDir }: TestEngineOptions = {}): Promise<EngineH
         dataDir: join(folder, instanceId, 'data'),
         agentDir: agent,
         clock: systemClock,
+        log: new MemoryLog(),
       }),
     service: undefined,
     stop: () => opened.disposeAsync(),

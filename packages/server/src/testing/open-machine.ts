@@ -42,8 +42,6 @@ export async function agentWith(script: string): Promise<string> {
   return folder
 }
 
-export const SYSTEM = { type: 'system' } as const
-
 export interface MachineOptions {
   readonly agentDir?: string
   /** The local engine, unless given. */
@@ -73,7 +71,7 @@ export async function openMachine(
   const clock = new FakeClock()
   const log = new MemoryLog()
   const storage = await openSqlite({ dataDir: folder, clock, logger: log })
-  const engine = await openEngine({ stateDir, dataDir, agentDir, clock: systemClock })
+  const engine = await openEngine({ stateDir, dataDir, agentDir, clock: systemClock, log })
   const store = new WorkspaceStore()
   const lifecycles: Lifecycle[] = []
 

@@ -9,7 +9,7 @@ export const ADMIN = { email: 'root@example.com', password: 'correct horse batte
 export const PASSWORD = 'a perfectly good password'
 
 /** Far more than it takes until a call has looked around, hashed a password, and waits for its turn to write. */
-const ROUND_TRIPS = 15
+const ROUND_TRIPS = 50
 
 export interface AccountsOptions {
   /** Further settings, by their variables. */

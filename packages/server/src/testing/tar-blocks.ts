@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { paxData } from '../features/archives/tar/pax-records.ts'
-import { BLOCK_BYTES, checksumOf, FIELD, paddingOf } from '../features/archives/tar/tar-format.ts'
+import { paxData } from '@svc/protocol/tar/pax-data'
+import { BLOCK_BYTES, checksumOf, FIELD, paddingOf } from '@svc/protocol/tar/tar-format'
 
 /** The end mark of an archive. */
 export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES)
@@ -31,8 +31,10 @@ export function writeChecksum(block: Buffer): void {
 }
 
 /** An extended header for the member behind it, or with type `g` for all that follow. */
-export const rawPax = (records: Record<string, string>, type = 'x'): Buffer =>
-  rawMember({ type }, paxData(records).toString())
+export function rawPax(records: Record<string, string>, type = 'x'): Buffer {
+  const data = paxData(Object.fromEntries(Object.entries(records).map(([key, value]) => [key, Buffer.from(value)])))
+  return rawMember({ type }, Buffer.from(data).toString())
+}
 
 /** Members, the end mark, and the packing around both. */
 export const packed = (...members: readonly Buffer[]): Buffer => gzipSync(Buffer.concat([...members, TAR_END]))

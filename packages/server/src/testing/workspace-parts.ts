@@ -43,7 +43,7 @@ export async function workspaceParts(server: AccountsServer, env: Record<string,
     ...core,
     rules,
     settings: () => settings,
-    start: (id) => ask(`start ${id}`),
+    start: (id, _ownerId, externalUrl) => ask(`start ${id} for ${externalUrl}`),
   })
   const removal = new WorkspaceRemoval({
     ...core,

@@ -2,12 +2,13 @@ import { chown, mkdir, rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { connectToAgent } from '../agent-socket.ts'
+import type { Owner } from '../host-homes/host-homes.ts'
 
 interface SocketsParts {
   /** For us alone. */
   readonly folder: string
   /** Who root in a container is on the host; undefined when the directories may stay ours. */
-  readonly owner: { readonly uid: number; readonly gid: number } | undefined
+  readonly owner: Owner | undefined
 }
 
 /** The host's end of the directories in which agents make their sockets: one for each container, by its key. */

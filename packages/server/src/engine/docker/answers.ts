@@ -36,6 +36,7 @@ export const InspectAnswer = z.object({
   Config: z.object({ Labels, Image: z.string().optional() }),
   State: z.object({
     Running: z.boolean(),
+    Pid: z.number(),
     ExitCode: z.number(),
     OOMKilled: z.boolean(),
     StartedAt: z.string(),

@@ -1,7 +1,5 @@
 import type { ContainerRole } from '../container-engine.ts'
 
-const LONGEST_SLUG = 24
-
 export const LABELS = {
   managed: 'svc.managed',
   instance: 'svc.instance',
@@ -13,6 +11,9 @@ export const LABELS = {
   volumeOwner: 'svc.workspace-id',
 } as const
 
+/** What engines take in no name. */
+const REFUSED = /[^\w.-]/g
+
 export interface Identity {
   readonly instanceId: string
   readonly workspaceId: string
@@ -20,10 +21,12 @@ export interface Identity {
   readonly slug: string
 }
 
-/** Only for people who look at the engine's own list: nothing is looked up by it. */
+/** For people who look at the engine's own list; and one that is left of an earlier start is found by it. */
 export function containerName({ instanceId, workspaceId, role, slug }: Identity): string {
   const prefix = role === 'workspace' ? 'svc' : 'svc-net'
-  return [prefix, instanceId, toSlug(slug), workspaceId.slice(0, 8)].filter((part) => part !== '').join('-')
+  return [prefix, instanceId, slug.replaceAll(REFUSED, ''), workspaceId.slice(0, 8)]
+    .filter((part) => part !== '')
+    .join('-')
 }
 
 export function containerLabels(
@@ -36,17 +39,8 @@ export function containerLabels(
     [LABELS.pid]: String(pid),
     [LABELS.workspace]: workspaceId,
     [LABELS.role]: role,
-    [LABELS.workspaceName]: toSlug(slug),
+    [LABELS.workspaceName]: slug,
   }
-}
-
-export function toSlug(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replace(/^-/, '')
-    .slice(0, LONGEST_SLUG)
-    .replace(/-$/, '')
 }
 
 /** The filter of the engine's lists and events. */

@@ -1,18 +1,17 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { pause } from '../../kernel/pause.ts'
-import type { ContainerId, ContainerSpec, ContainerState } from '../container-engine.ts'
+import { type ContainerId, type ContainerSpec, type ContainerState, EngineError } from '../container-engine.ts'
 import { CreatedAnswer, InspectAnswer, KILLED, ListAnswer, toState } from './answers.ts'
 import { LABELS, onlyOurs } from './container-identity.ts'
 import type { CreatePlan } from './create-plan.ts'
 import type { ApiAnswer, ApiRequest, EngineApi } from './engine-api.ts'
 import { kernelSaysOutOfMemory } from './kernel-oom.ts'
-import { isOk, messageOf, refusal } from './refusal.ts'
+import { CONFLICT, isOk, messageOf, NOT_FOUND, refusal } from './refusal.ts'
 
 /** The first container of an image may have to wait for its layers to be given to other ids. */
 const CREATE_TIMEOUT_MS = 120_000
 const CALL_TIMEOUT_MS = 30_000
-const NOT_FOUND = 404
-const CONFLICT = 409
 /** A removal can meet the last moment of a stop, when something is still mounted; or another removal. */
 const BUSY = /resource busy|already in progress|in use|improper|layer not known/i
 const REMOVE_TRIES = 8
@@ -25,9 +24,13 @@ interface ContainersParts {
   readonly createRequest: (plan: CreatePlan) => ApiRequest
   readonly instanceId: string
   readonly clock: Clock
+  readonly log: Logger
 }
 
-/** The calls about containers. Ids of containers that are not ours find nothing. */
+/**
+ * The calls about containers. Only `inspect` and `list` see whose one is: what changes one is for ids that they, or
+ * `create`, have answered.
+ */
 export class ContainersApi {
   readonly #parts: ContainersParts
 
@@ -67,13 +70,13 @@ export class ContainersApi {
     if (!isOk(answer)) throw refusal(`start a container of ${spec.image}`, answer, Object.values(spec.env))
   }
 
-  /** One that does not run, or is gone, is a success. */
+  /** Before a removal by force, which meets again whatever this may meet, and must succeed. */
   async stop(id: ContainerId, graceSeconds: number): Promise<void> {
     const query = { t: String(Math.ceil(graceSeconds)) }
     const timeoutMs = graceSeconds * 1000 + CALL_TIMEOUT_MS
     const answer = await this.#ask('POST', `${id}/stop`, { query, timeoutMs, repeatable: true })
-    // Anything else that a stop may meet is met by the forced removal again, which must succeed.
-    if (answer.status === NOT_FOUND || isOk(answer)) return
+    if (isOk(answer) || answer.status === NOT_FOUND) return
+    this.#parts.log.warning('a container did not stop by itself', { error: refusal('stop a container', answer) })
   }
 
   /** By force, and with the volumes that only this container knew. One that is gone is a success. */
@@ -96,7 +99,15 @@ export class ContainersApi {
     const state = toState(container)
     if (state.exitCode !== KILLED || state.outOfMemory) return state
     const endedMs = Date.parse(container.State.FinishedAt)
-    return { ...state, outOfMemory: await kernelSaysOutOfMemory(state.id, endedMs, this.#parts.clock.nowMs()) }
+    return { ...state, outOfMemory: await kernelSaysOutOfMemory(state.id, endedMs, this.#parts.clock) }
+  }
+
+  /** Of its first process, on the host. */
+  async requirePid(id: ContainerId): Promise<number> {
+    const answer = await this.#ask('GET', `${id}/json`)
+    const pid = isOk(answer) ? InspectAnswer.parse(answer.body).State.Pid : 0
+    if (pid === 0) throw new EngineError('not_running', 'the container ended while it was being started')
+    return pid
   }
 
   async list(): Promise<ContainerState[]> {

@@ -4,13 +4,13 @@ import type { Logger } from '../../kernel/logger.ts'
 import {
   type ContainerEngine,
   type ContainerId,
-  type ContainerRole,
   type ContainerSpec,
   type ContainerState,
   EngineError,
   type EngineListener,
   type EngineSupport,
 } from '../container-engine.ts'
+import { HeldSources } from '../held-sources.ts'
 import type { HomeStorage } from '../home-storage.ts'
 import { waitForAgent } from './agent-connection.ts'
 import type { AgentSockets } from './agent-sockets.ts'
@@ -22,6 +22,8 @@ import type { EngineEvents } from './engine-events.ts'
 import type { EngineImages } from './engine-images.ts'
 import type { EngineNetworks } from './engine-networks.ts'
 import type { EngineVolumes } from './engine-volumes.ts'
+import { Leftovers } from './leftovers.ts'
+import { keyOf, type Place } from './place.ts'
 
 interface EngineParts {
   readonly name: string
@@ -35,8 +37,6 @@ interface EngineParts {
   readonly api: EngineApi
   readonly containers: ContainersApi
   readonly networks: EngineNetworks
-  /** Those that containers of an earlier server are in. */
-  readonly subnets: readonly string[]
   readonly sockets: AgentSockets
   readonly events: EngineEvents
   readonly volumes: EngineVolumes
@@ -45,11 +45,6 @@ interface EngineParts {
   readonly log: Logger
   /** Ends what was started for the engine itself. */
   readonly release: () => Promise<void>
-}
-
-interface Place {
-  readonly workspaceId: string
-  readonly role: ContainerRole
 }
 
 /** Podman or Docker, through the API of its service. */
@@ -61,7 +56,7 @@ export class DockerEngine implements ContainerEngine {
   readonly volumes: EngineVolumes
   readonly images: EngineImages
   readonly #parts: EngineParts
-  #subnets: readonly string[]
+  readonly #leftovers: Leftovers
   /** Whose the containers are that we have seen: for those that others removed behind our back. */
   readonly #places = new Map<ContainerId, Place>()
 
@@ -73,11 +68,21 @@ export class DockerEngine implements ContainerEngine {
     this.volumes = parts.volumes
     this.images = parts.images
     this.#parts = parts
-    this.#subnets = parts.subnets
+    const { sockets, networks, log } = parts
+    this.#leftovers = new Leftovers({
+      clear: async (place) => {
+        try {
+          await networks.release(place)
+        } finally {
+          await sockets.remove(keyOf(place))
+        }
+      },
+      log,
+    })
   }
 
   get containerSubnets(): readonly string[] {
-    return this.#subnets
+    return this.#parts.networks.subnets
   }
 
   async run(
@@ -86,35 +91,28 @@ export class DockerEngine implements ContainerEngine {
   ): Promise<ContainerId> {
     const { containers, networks, sockets, homes } = this.#parts
     signal.throwIfAborted()
+    await using held = await HeldSources.hold(spec.mounts)
     await using undo = new AsyncDisposableStack()
     await homes.ensure(spec.workspaceId)
-    const key = keyOf(spec)
-    undo.defer(() => this.#quietly('remove a socket directory', () => sockets.remove(key)))
-    const socket = await sockets.prepare(key)
-    let network: string | undefined
-    if (spec.network === 'isolated') {
-      undo.defer(() => this.#quietly('remove a network', () => networks.release(spec.workspaceId, spec.role)))
-      network = await networks.prepare(spec.workspaceId, spec.role)
-    }
+    const place = { workspaceId: spec.workspaceId, role: spec.role }
+    await this.#leftovers.keep(place)
+    undo.defer(() => this.#leftovers.clear(place))
+    const socket = await sockets.prepare(keyOf(place))
+    const network = spec.network === 'isolated' ? await networks.prepare(place) : undefined
     signal.throwIfAborted()
     // Not cut off by the signal: the engine would make the container all the same, and nobody would know of it.
-    const [id] = await Promise.all([containers.create(this.#plan(spec, socket, network)), this.#learnSubnets(network)])
-    this.#places.set(id, { workspaceId: spec.workspaceId, role: spec.role })
-    undo.defer(() => {
-      this.#places.delete(id)
-      return this.#quietly('remove a container', () => containers.remove(id))
-    })
+    const id = await containers.create(this.#plan(spec, socket, network))
+    for (const earlier of this.#idsIn(place)) this.#places.delete(earlier)
+    this.#places.set(id, place)
+    undo.defer(() => this.#undoCreate(id))
     await onCreated(id)
     signal.throwIfAborted()
     await containers.start(id, spec)
+    if (!held.isEmpty) await held.requireMounted(await containers.requirePid(id))
     await this.volumes.giveToUser(spec.mounts.filter((mount) => mount.kind === 'volume').map(({ name }) => name))
     signal.throwIfAborted()
     undo.move()
     return id
-  }
-
-  async #learnSubnets(network: string | undefined): Promise<void> {
-    if (network !== undefined) this.#subnets = await this.#parts.networks.subnets()
   }
 
   async connect(id: ContainerId, signal: AbortSignal): Promise<Duplex> {
@@ -125,14 +123,16 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async remove(id: ContainerId, { graceSeconds }: { graceSeconds: number }): Promise<void> {
-    const { containers, networks, sockets } = this.#parts
-    const place = (await this.inspect(id)) ?? this.#places.get(id)
-    await containers.stop(id, graceSeconds)
-    await containers.remove(id)
-    if (!place) return
+    const { containers } = this.#parts
+    const container = await this.inspect(id)
+    if (container) {
+      await containers.stop(id, graceSeconds)
+      await containers.remove(id)
+    }
+    const place = container ?? this.#places.get(id)
     this.#places.delete(id)
-    await sockets.remove(keyOf(place))
-    await networks.release(place.workspaceId, place.role)
+    // Another may have come to its place.
+    if (place && this.#idsIn(place).length === 0) await this.#leftovers.clear(place)
   }
 
   async inspect(id: ContainerId): Promise<ContainerState | undefined> {
@@ -156,6 +156,10 @@ export class DockerEngine implements ContainerEngine {
     await release()
   }
 
+  #idsIn(place: Place): ContainerId[] {
+    return [...this.#places].flatMap(([id, one]) => (keyOf(one) === keyOf(place) ? [id] : []))
+  }
+
   #plan(spec: ContainerSpec, socket: string, network: string | undefined): CreatePlan {
     const { instanceId, homes, agentDir, setting } = this.#parts
     const identity = { instanceId, workspaceId: spec.workspaceId, role: spec.role, slug: spec.slug }
@@ -170,16 +174,12 @@ export class DockerEngine implements ContainerEngine {
     }
   }
 
-  /** For what is done after a failure, which is the one that must be told. */
-  async #quietly(what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      this.#parts.log.warning(`could not ${what} after a failed start`, { error })
-    }
+  /** Never fails: the failure before it is the one that must be told. */
+  async #undoCreate(id: ContainerId): Promise<void> {
+    const { containers, log } = this.#parts
+    this.#places.delete(id)
+    await containers
+      .remove(id)
+      .catch((error: unknown) => log.warning('could not remove a container after a failed start', { error }))
   }
-}
-
-function keyOf({ workspaceId, role }: Place): string {
-  return role === 'workspace' ? workspaceId : `${workspaceId}.${role}`
 }

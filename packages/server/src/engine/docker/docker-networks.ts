@@ -1,11 +1,9 @@
 import { z } from 'zod'
+import { EngineError } from '../container-engine.ts'
 import { LABELS } from './container-identity.ts'
 import type { EngineApi } from './engine-api.ts'
 import type { EngineNetworks } from './engine-networks.ts'
-import { isOk, refusal } from './refusal.ts'
-
-const CONFLICT = 409
-const NOT_FOUND = 404
+import { CONFLICT, isOk, NOT_FOUND, refusal } from './refusal.ts'
 
 const NetworkAnswer = z.object({
   IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string().optional() })).nullish() }),
@@ -19,6 +17,7 @@ export class DockerNetworks implements EngineNetworks {
   readonly #api: EngineApi
   readonly #prefix: string
   readonly #instanceId: string
+  #subnets: readonly string[] = []
 
   constructor({ api, prefix, instanceId }: { api: EngineApi; prefix: string; instanceId: string }) {
     this.#api = api
@@ -26,30 +25,38 @@ export class DockerNetworks implements EngineNetworks {
     this.#instanceId = instanceId
   }
 
+  get subnets(): readonly string[] {
+    return this.#subnets
+  }
+
+  /** It is kept for the next start, whether anybody uses it or not. */
+  async adopt(): Promise<void> {
+    await this.#find()
+  }
+
   async prepare(): Promise<string> {
-    if ((await this.#find()) === undefined) await this.#create()
-    return this.#name
+    if (await this.#find()) return this.#name
+    await this.#create()
+    if (await this.#find()) return this.#name
+    throw new EngineError('failed', 'the network is gone as soon as it was made')
   }
 
   /** The other workspaces still use it. */
   async release(): Promise<void> {}
 
-  /** It is kept for the next start. */
-  async prune(): Promise<void> {}
-
-  async subnets(): Promise<string[]> {
-    return ((await this.#find())?.IPAM.Config ?? []).flatMap(({ Subnet }) => Subnet ?? [])
-  }
-
   get #name(): string {
     return `svc-${this.#instanceId}`
   }
 
-  async #find(): Promise<z.infer<typeof NetworkAnswer> | undefined> {
+  /** Learns its subnets. */
+  async #find(): Promise<boolean> {
     const answer = await this.#api.ask({ method: 'GET', path: `${this.#prefix}/networks/${this.#name}` })
-    if (answer.status === NOT_FOUND) return undefined
+    if (answer.status === NOT_FOUND) return false
     if (!isOk(answer)) throw refusal('look at the network', answer)
-    return NetworkAnswer.parse(answer.body)
+    const found = (NetworkAnswer.parse(answer.body).IPAM.Config ?? []).flatMap(({ Subnet }) => Subnet ?? [])
+    const unknown = found.filter((subnet) => !this.#subnets.includes(subnet))
+    if (unknown.length > 0) this.#subnets = [...this.#subnets, ...unknown]
+    return true
   }
 
   async #create(): Promise<void> {

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { ImageStorage } from '../container-engine.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { EngineError, type ImageStorage } from '../container-engine.ts'
 import type { EngineApi } from './engine-api.ts'
 import { jsonLines } from './json-lines.ts'
-import { isOk, refusal } from './refusal.ts'
+import { isOk, NOT_FOUND, refusal } from './refusal.ts'
 
-const NOT_FOUND = 404
+/** A registry may take a connection and then say nothing at all. */
+const LONGEST_SILENCE_MS = 60_000
 
 /** A line of the engine's report about a pull. The report begins before the outcome is known, with status 200. */
 const ProgressLine = z.object({
@@ -13,13 +15,17 @@ const ProgressLine = z.object({
   error: z.string().optional(),
 })
 
+type PullOptions = Parameters<ImageStorage['pull']>[1]
+
 export class EngineImages implements ImageStorage {
   readonly #api: EngineApi
   readonly #prefix: string
+  readonly #clock: Clock
 
-  constructor({ api, prefix }: { api: EngineApi; prefix: string }) {
+  constructor({ api, prefix, clock }: { api: EngineApi; prefix: string; clock: Clock }) {
     this.#api = api
     this.#prefix = prefix
+    this.#clock = clock
   }
 
   async has(image: string): Promise<boolean> {
@@ -32,20 +38,39 @@ export class EngineImages implements ImageStorage {
     return true
   }
 
-  async pull(image: string, options: { signal: AbortSignal; onProgress?(text: string): void }): Promise<void> {
+  async pull(image: string, options: PullOptions): Promise<void> {
+    const silence = new AbortController()
+    let cancel = () => {}
+    const heard = () => {
+      cancel()
+      cancel = this.#clock.after(LONGEST_SILENCE_MS, () => silence.abort())
+    }
+    heard()
+    try {
+      await this.#pull(image, { ...options, signal: AbortSignal.any([options.signal, silence.signal]), onLine: heard })
+    } catch (cause) {
+      if (!silence.signal.aborted) throw cause
+      throw new EngineError('failed', `could not fetch the image ${image}: nothing came for a minute`, { cause })
+    } finally {
+      cancel()
+    }
+  }
+
+  async #pull(image: string, { signal, onProgress, onLine }: PullOptions & { onLine(): void }): Promise<void> {
     const what = `fetch the image ${image}`
     const path = `${this.#prefix}/images/create`
     const query = { fromImage: image, ...(hasTag(image) ? {} : { tag: 'latest' }) }
-    const response = await this.#api.stream({ method: 'POST', path, query }, options.signal)
+    const response = await this.#api.stream({ method: 'POST', path, query }, signal)
     const failures: string[] = []
     let last = ''
     for await (const line of jsonLines(response)) {
+      onLine()
       const progress = ProgressLine.safeParse(line)
       if (!progress.success) continue
       const { status, id, error } = progress.data
       if (error !== undefined) failures.push(error)
       const text = [id, status].filter((part) => part !== undefined).join(': ')
-      if (text !== '' && text !== last) options.onProgress?.(text) // bars repeat the same words for each step
+      if (text !== '' && text !== last) onProgress?.(text) // bars repeat the same words for each step
       last = text
     }
     const status = response.statusCode ?? 0

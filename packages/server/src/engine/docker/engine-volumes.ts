@@ -1,18 +1,11 @@
 import { lchown, lstat } from 'node:fs/promises'
 import type { z } from 'zod'
 import type { Volume, VolumeStorage } from '../container-engine.ts'
+import type { Owner } from '../host-homes/host-homes.ts'
 import { VolumeAnswer, VolumesAnswer } from './answers.ts'
 import { LABELS, onlyOurs } from './container-identity.ts'
 import type { EngineApi } from './engine-api.ts'
-import { isOk, refusal } from './refusal.ts'
-
-const NOT_FOUND = 404
-const CONFLICT = 409
-
-interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
+import { CONFLICT, isOk, NOT_FOUND, refusal } from './refusal.ts'
 
 interface VolumesParts {
   readonly api: EngineApi

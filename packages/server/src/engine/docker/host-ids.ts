@@ -1,12 +1,8 @@
 import { EngineError } from '../container-engine.ts'
+import type { Owner } from '../host-homes/host-homes.ts'
 import type { UserNamespace } from './create-plan.ts'
 import type { EngineFlavour } from './engine-flavour.ts'
 import { chooseIdMap } from './id-map.ts'
-
-interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
 
 /** How ids in containers stand for ids of the host. */
 export interface HostIds {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { readText } from '../../kernel/read-text.ts'
 import { type ContainerEngine, EngineError } from '../container-engine.ts'
 import { HostHomes } from '../host-homes/host-homes.ts'
 import { AgentSockets } from './agent-sockets.ts'
@@ -46,7 +46,7 @@ export interface DockerOptions {
 export async function openDocker(options: DockerOptions): Promise<ContainerEngine> {
   const { clock, log } = options
   await using undo = new AsyncDisposableStack()
-  const mounts = await textOf('/proc/self/mounts')
+  const mounts = await readText('/proc/self/mounts')
   const { socketPath, release } = await reach(options, mounts)
   undo.defer(release)
   const api = new EngineApi({ socketPath, clock })
@@ -54,7 +54,7 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
   const flavour = await lookAtEngine(api)
   const { prefix, kind, version } = flavour
   const isRoot = process.getuid?.() === 0
-  const [subuid, subgid] = await Promise.all([textOf('/etc/subuid'), textOf('/etc/subgid')])
+  const [subuid, subgid] = await Promise.all([readText('/etc/subuid'), readText('/etc/subgid')])
   const ids = chooseHostIds({ flavour, userns: options.userns, subuid, subgid, isRoot })
   const ociRuntime = chooseRuntime(flavour, mounts)
   const { instanceId } = options
@@ -64,13 +64,9 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
   undo.defer(() => events.close())
   const containers = new ContainersApi({ ...common, createRequest: createRequest(flavour) })
   const networks =
-    kind === 'podman'
-      ? new PodmanNetworks({ api, prefix: flavour.libpodPrefix, instanceId })
-      : new DockerNetworks({ api, prefix, instanceId })
+    kind === 'podman' ? new PodmanNetworks({ ...common, prefix: flavour.libpodPrefix }) : new DockerNetworks(common)
   const living = new Set((await containers.list()).map(({ workspaceId }) => workspaceId))
-  await networks
-    .prune((workspaceId) => living.has(workspaceId))
-    .catch((error: unknown) => log.warning('networks of earlier workspaces could not be removed', { error }))
+  await networks.adopt((workspaceId) => living.has(workspaceId))
   const name = `${kind === 'podman' ? 'Podman' : 'Docker'} ${version}`
   log.info(`workspaces run in ${name} at ${socketPath}`, {
     runtime: ociRuntime ?? flavour.info.DefaultRuntime,
@@ -81,7 +77,6 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
   }
   const limits = enforcesLimits(flavour)
   if (!limits) log.warning('workspaces have no limits: the engine may not limit memory, processors and processes')
-  const subnets = await networks.subnets()
   undo.move()
   return new DockerEngine({
     name,
@@ -94,7 +89,6 @@ export async function openDocker(options: DockerOptions): Promise<ContainerEngin
     api,
     containers,
     networks,
-    subnets,
     sockets: new AgentSockets({ folder: join(options.stateDir, 'agents'), owner: ids.owners?.root }),
     events,
     volumes: new EngineVolumes({ ...common, owners: ids.owners }),
@@ -134,8 +128,4 @@ function createRequest({ kind, prefix, libpodPrefix }: EngineFlavour) {
       query: { name: plan.name },
       body: dockerBody(plan),
     }) as const
-}
-
-async function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '')
 }

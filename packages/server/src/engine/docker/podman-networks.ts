@@ -1,22 +1,24 @@
 import { z } from 'zod'
-import type { ContainerRole } from '../container-engine.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { LABELS, onlyOurs } from './container-identity.ts'
 import type { EngineApi } from './engine-api.ts'
 import type { EngineNetworks } from './engine-networks.ts'
-import { isOk, refusal } from './refusal.ts'
+import type { Place } from './place.ts'
+import { CONFLICT, isOk, NOT_FOUND, refusal } from './refusal.ts'
 
-const CONFLICT = 409
-const NOT_FOUND = 404
+const NetworkAnswer = z.object({
+  name: z.string(),
+  labels: z.record(z.string(), z.string()).optional(),
+  subnets: z.array(z.object({ subnet: z.string() })).optional(),
+})
+type NetworkAnswer = z.infer<typeof NetworkAnswer>
 
-const NetworksAnswer = z
-  .array(
-    z.object({
-      name: z.string(),
-      labels: z.record(z.string(), z.string()).optional(),
-      subnets: z.array(z.object({ subnet: z.string() })).optional(),
-    }),
-  )
-  .nullable()
+interface NetworksParts {
+  readonly api: EngineApi
+  readonly prefix: string
+  readonly instanceId: string
+  readonly log: Logger
+}
 
 /**
  * A bridge for each workspace, from which no other one can be reached. It costs two milliseconds to make: it is only
@@ -27,15 +29,35 @@ export class PodmanNetworks implements EngineNetworks {
   readonly #api: EngineApi
   readonly #prefix: string
   readonly #instanceId: string
+  readonly #log: Logger
+  /** By the network's name. */
+  readonly #subnetsOf = new Map<string, readonly string[]>()
+  #subnets: readonly string[] = []
 
-  constructor({ api, prefix, instanceId }: { api: EngineApi; prefix: string; instanceId: string }) {
+  constructor({ api, prefix, instanceId, log }: NetworksParts) {
     this.#api = api
     this.#prefix = prefix
     this.#instanceId = instanceId
+    this.#log = log
   }
 
-  async prepare(workspaceId: string, role: ContainerRole): Promise<string> {
-    const name = this.#name(workspaceId, role)
+  get subnets(): readonly string[] {
+    return this.#subnets
+  }
+
+  async adopt(isInUse: (workspaceId: string) => boolean): Promise<void> {
+    for (const network of await this.#list()) {
+      this.#learn(network)
+      const workspaceId = network.labels?.[LABELS.workspace]
+      if (workspaceId === undefined || isInUse(workspaceId)) continue
+      await this.#remove(network.name).catch((error: unknown) =>
+        this.#log.warning('the network of an earlier workspace could not be removed', { error }),
+      )
+    }
+  }
+
+  async prepare(place: Place): Promise<string> {
+    const name = this.#name(place)
     const body = {
       name,
       driver: 'bridge',
@@ -44,8 +66,8 @@ export class PodmanNetworks implements EngineNetworks {
       labels: {
         [LABELS.managed]: 'true',
         [LABELS.instance]: this.#instanceId,
-        [LABELS.workspace]: workspaceId,
-        [LABELS.role]: role,
+        [LABELS.workspace]: place.workspaceId,
+        [LABELS.role]: place.role,
       },
     }
     const answer = await this.#api.ask({
@@ -54,27 +76,28 @@ export class PodmanNetworks implements EngineNetworks {
       body,
       repeatable: true,
     })
+    if (!isOk(answer) && answer.status !== CONFLICT) throw refusal('make a network', answer)
     // One that was left behind is as good as a new one: the name is made from our ids alone.
-    if (isOk(answer) || answer.status === CONFLICT) return name
-    throw refusal('make a network', answer)
+    this.#learn(isOk(answer) ? NetworkAnswer.parse(answer.body) : await this.#look(name))
+    return name
   }
 
-  async release(workspaceId: string, role: ContainerRole): Promise<void> {
-    await this.#remove(this.#name(workspaceId, role))
+  async release(place: Place): Promise<void> {
+    await this.#remove(this.#name(place))
   }
 
-  async prune(isInUse: (workspaceId: string) => boolean): Promise<void> {
-    for (const { name, labels } of await this.#list()) {
-      const workspaceId = labels?.[LABELS.workspace]
-      if (workspaceId !== undefined && !isInUse(workspaceId)) await this.#remove(name)
-    }
+  #learn({ name, subnets = [] }: NetworkAnswer): void {
+    const all = subnets.map(({ subnet }) => subnet)
+    this.#subnetsOf.set(name, all)
+    this.#subnets = [...this.#subnetsOf.values()].flat()
   }
 
-  async subnets(): Promise<string[]> {
-    return (await this.#list()).flatMap(({ subnets }) => subnets?.map(({ subnet }) => subnet) ?? [])
+  #forget(name: string): void {
+    this.#subnetsOf.delete(name)
+    this.#subnets = [...this.#subnetsOf.values()].flat()
   }
 
-  #name(workspaceId: string, role: ContainerRole): string {
+  #name({ workspaceId, role }: Place): string {
     return `${role === 'workspace' ? 'svc' : 'svc-net'}-${this.#instanceId}-${workspaceId}`
   }
 
@@ -84,12 +107,20 @@ export class PodmanNetworks implements EngineNetworks {
       path: `${this.#prefix}/networks/${encodeURIComponent(name)}`,
     })
     if (!isOk(answer) && answer.status !== NOT_FOUND) throw refusal('remove a network', answer)
+    this.#forget(name)
   }
 
-  async #list(): Promise<NonNullable<z.infer<typeof NetworksAnswer>>> {
+  async #look(name: string): Promise<NetworkAnswer> {
+    const path = `${this.#prefix}/networks/${encodeURIComponent(name)}/json`
+    const answer = await this.#api.ask({ method: 'GET', path })
+    if (!isOk(answer)) throw refusal('look at a network', answer)
+    return NetworkAnswer.parse(answer.body)
+  }
+
+  async #list(): Promise<NetworkAnswer[]> {
     const query = { filters: onlyOurs(this.#instanceId) }
     const answer = await this.#api.ask({ method: 'GET', path: `${this.#prefix}/networks/json`, query })
     if (!isOk(answer)) throw refusal('list networks', answer)
-    return NetworksAnswer.parse(answer.body) ?? []
+    return z.array(NetworkAnswer).nullable().parse(answer.body) ?? []
   }
 }

@@ -104,6 +104,7 @@ export class PodmanService {
     const { LD_LIBRARY_PATH: _, ...env } = environment
     const startedMs = clock.nowMs()
     try {
+      this.#ending.signal.throwIfAborted() // a stop may have come while the file was opened
       const child = spawn(binary, args, {
         detached: true,
         // Containers' monitors leave files where they were started.
@@ -132,6 +133,7 @@ export class PodmanService {
     log.warning('the Podman service ended; starting it again', { delay_ms: this.#restartMs })
     this.#cancelRestart = clock.after(this.#restartMs, () => {
       this.#spawn().catch((error: unknown) => {
+        if (this.#ending.signal.aborted) return
         log.error('the Podman service cannot be started', { error })
         this.#restart(0)
       })

@@ -1,6 +1,10 @@
 import { EngineError, type EngineFault } from '../container-engine.ts'
 import type { ApiAnswer } from './engine-api.ts'
 
+/** Statuses that are answers more than failures. */
+export const NOT_FOUND = 404
+export const CONFLICT = 409
+
 /** What engines say when they mean something a caller can act on. Both engines, and their network programs. */
 const WORDS: readonly (readonly [EngineFault, RegExp])[] = [
   ['port_in_use', /address already in use|port is already allocated|ports are not available/i],

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { HomeNameRefused, type HomeWriter } from '../home-storage.ts'
 import { HostHomes } from './host-homes.ts'
 
@@ -29,6 +29,42 @@ async function begin(): Promise<{ writer: HomeWriter; path: string }> {
 
 const read = (...parts: string[]): string => readFileSync(join(...parts), 'utf8')
 const modeOf = (...parts: string[]): number => lstatSync(join(...parts)).mode & 0o7777
+
+/** Paths of what is brought to the disk from now on. Each sync is passed on, unless it is to fail. */
+async function watchSyncs(failWith?: Error): Promise<Set<string>> {
+  const synced = new Set<string>()
+  await using handle = await open(root)
+  const prototype: FileHandle = Object.getPrototypeOf(handle)
+  const { sync } = prototype
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    synced.add(readlinkSync(`/proc/self/fd/${this.fd}`))
+    if (failWith) throw failWith
+    await sync.call(this)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return synced
+}
+
+describe('a home that is finished is on the disk', () => {
+  test('every file, every directory, and the way to the home', async () => {
+    const synced = await watchSyncs()
+    const { writer, path } = await begin()
+    const files = Array.from({ length: 10 }, (_, index) => `deep/er/${index}`)
+    for (const name of files) await writer.file(name, 0o600, bytes(name))
+    await writer.directory('empty', 0o755)
+    await writer.link('links/one', 'elsewhere')
+    await writer.finish()
+    const inHome = ['deep', 'deep/er', 'empty', 'links', ...files].map((name) => join(path, name))
+    expect([...synced].toSorted()).toEqual([root, dirname(path), path, ...inHome].toSorted())
+  })
+
+  test('or it is not finished', async () => {
+    await watchSyncs(new Error('the disk is broken'))
+    const { writer } = await begin()
+    await writer.file('a', 0o600, bytes('a'))
+    await expect(writer.finish()).rejects.toThrow('the disk is broken')
+  })
+})
 
 describe('filling a home', () => {
   test('writes directories, files and links, with missing parents', async () => {

@@ -1,10 +1,13 @@
 import { constants } from 'node:fs'
 import { lchown, link, lstat, mkdir, open, symlink, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { errorCode } from '../../kernel/error-code.ts'
 import { HomeNameRefused, type HomeWriter } from '../home-storage.ts'
 import { DirectoryHandle } from './directory-handle.ts'
-import { errorCode } from './error-code.ts'
+import { DiskSync } from './disk-sync.ts'
 import { checkTarget, partsOf } from './home-names.ts'
 import type { Owner } from './host-homes.ts'
+import { treeNodes } from './tree.ts'
 
 /** Never setuid, setgid or sticky: nothing that comes in an archive gets a power by its mode. */
 const PERMISSION_BITS = 0o777
@@ -22,6 +25,7 @@ export class HostHomeWriter implements HomeWriter {
   readonly #owner: Owner | undefined
   /** Made at the end. */
   readonly #links = new Map<string, string>()
+  readonly #disk = new DiskSync()
   /** The directory of the last entry: entries of one directory mostly come together. */
   #current: { readonly path: string; readonly directory: DirectoryHandle } | undefined
 
@@ -44,9 +48,11 @@ export class HostHomeWriter implements HomeWriter {
       if (this.#owner) await handle.chown(this.#owner.uid, this.#owner.gid)
       // Last, because giving a file away may change its mode.
       await handle.chmod(mode & PERMISSION_BITS)
-    } finally {
+    } catch (error) {
       await handle.close()
+      throw error
     }
+    await this.#disk.add(handle)
   }
 
   async link(name: string, target: string): Promise<void> {
@@ -82,15 +88,30 @@ export class HostHomeWriter implements HomeWriter {
         if (this.#owner) await lchown(path, this.#owner.uid, this.#owner.gid)
       }
       this.#links.clear()
+      await this.#syncDirectories()
+      await this.#disk.done()
     } finally {
       await this.close()
     }
   }
 
   async close(): Promise<void> {
+    await this.#leave()
+    await this.#disk.closed()
+  }
+
+  async #leave(): Promise<void> {
     const { directory } = this.#current ?? {}
     this.#current = undefined
     await directory?.close()
+  }
+
+  /** A name is on the disk once its directory is: each of the home, and the two that lead to a new one. */
+  async #syncDirectories(): Promise<void> {
+    const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+    const sync = async (path: string | Buffer) => this.#disk.add(await open(path, flags))
+    for await (const { kind, path } of treeNodes(this.#home)) if (kind === 'directory') await sync(path)
+    for (const path of [this.#home, dirname(this.#home), dirname(dirname(this.#home))]) await sync(path)
   }
 
   #check(name: string): string[] {
@@ -121,7 +142,7 @@ export class HostHomeWriter implements HomeWriter {
   async #enter(parts: readonly string[]): Promise<DirectoryHandle> {
     const path = parts.join('/')
     if (this.#current?.path === path) return this.#current.directory
-    await this.close()
+    await this.#leave()
     const directory = await this.#descend(parts, (parent, name) => this.#make(parent, name))
     this.#current = { path, directory }
     return directory

@@ -1,12 +1,12 @@
 import { lchown, lstat, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HomeEntry, HomeStorage, HomeWriter } from '../home-storage.ts'
+import { isUuid } from '../../kernel/uuid.ts'
+import { type HomeEntry, HomeNameRefused, type HomeStorage, type HomeWriter } from '../home-storage.ts'
+import { partsOf } from './home-names.ts'
 import { HostHomeWriter } from './host-home-writer.ts'
 import { measureTree } from './measure-tree.ts'
 import { removeTree, sweepTrash } from './remove-tree.ts'
 import { walkHome } from './walk-home.ts'
-
-const PLAIN_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Numbers on the host. */
 export interface Owner {
@@ -50,6 +50,16 @@ export class HostHomes implements HomeStorage {
     await removeTree(this.#directoryOf(workspaceId), this.#trash)
   }
 
+  async requirePlainWay(workspaceId: string, name: string): Promise<void> {
+    let path = this.pathOf(workspaceId)
+    for (const part of partsOf(name)) {
+      path = join(path, part)
+      const found = await lstat(path).catch(() => undefined)
+      if (!found) return
+      if (found.isSymbolicLink()) throw new HomeNameRefused(`${part} in /home/${name} is a link`)
+    }
+  }
+
   async sweep(): Promise<void> {
     await sweepTrash(this.#trash)
   }
@@ -78,7 +88,7 @@ export class HostHomes implements HomeStorage {
 
   #directoryOf(workspaceId: string): string {
     // It becomes a path: nothing but a plain id may.
-    if (!PLAIN_UUID.test(workspaceId)) throw new Error(`not the id of a workspace: ${JSON.stringify(workspaceId)}`)
+    if (!isUuid(workspaceId)) throw new Error(`not the id of a workspace: ${JSON.stringify(workspaceId)}`)
     return join(this.#root, workspaceId)
   }
 }

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chmod, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../kernel/error-code.ts'
+import { O_PATH } from '../open-flags.ts'
 import { entriesOf } from './entries-of.ts'
-import { errorCode } from './error-code.ts'
-
-/** A handle that only names a thing: needs no permission to read it. Node has no word for this flag of Linux. */
-const O_PATH = 0o10000000
 
 /**
  * Removes a directory with everything in it. It vanishes from `path` at once; then each directory in it is moved up

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
+import { errorCode } from '../../kernel/error-code.ts'
 import { DirectoryHandle, MAX_DEPTH } from './directory-handle.ts'
 import { type DirectoryEntry, entriesOf } from './entries-of.ts'
-import { errorCode } from './error-code.ts'
 
 export type NodeKind = 'directory' | 'file' | 'link' | 'other'
 

@@ -1,7 +1,6 @@
-import { runProgram } from './run-program.ts'
-import { type Sandbox, type SandboxView, WORKSPACE_ID } from './sandbox.ts'
+import { type Sandbox, type SandboxParts, type SandboxView, WORKSPACE_ID } from './sandbox.ts'
 import { DROP_ROOT, isInSystem, parentsOf, type SystemEntry, systemEntries } from './system-view.ts'
-import { worksWith } from './trial-view.ts'
+import { trySandbox } from './try-sandbox.ts'
 
 /** Namespaces by `bwrap`. As root it needs no user namespace; others get one in which they are the workspace's user. */
 export class Bubblewrap implements Sandbox {
@@ -9,18 +8,14 @@ export class Bubblewrap implements Sandbox {
   readonly hasNetworks: boolean
   readonly #isRoot: boolean
 
-  private constructor(parts: { name: string; hasNetworks: boolean; isRoot: boolean }) {
-    this.name = parts.name
-    this.hasNetworks = parts.hasNetworks
-    this.#isRoot = parts.isRoot
+  constructor({ name, hasNetworks, isRoot }: SandboxParts) {
+    this.name = name
+    this.hasNetworks = hasNetworks
+    this.#isRoot = isRoot
   }
 
-  /** Undefined where it is not installed or not allowed. */
-  static async find(isRoot: boolean): Promise<Bubblewrap | undefined> {
-    const trial = new Bubblewrap({ name: '', hasNetworks: true, isRoot })
-    const version = await runProgram('bwrap', ['--version'])
-    if (version.code !== 0 || !(await worksWith(trial, 'isolated'))) return undefined
-    return new Bubblewrap({ name: version.output.trim(), hasNetworks: await worksWith(trial, 'none'), isRoot })
+  static find(isRoot: boolean): Promise<Bubblewrap | undefined> {
+    return trySandbox(Bubblewrap, 'bwrap', isRoot)
   }
 
   async command(view: SandboxView): Promise<{ file: string; args: string[] }> {

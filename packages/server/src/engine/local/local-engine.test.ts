@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
+import { MemoryLog } from '../../testing/memory-log.ts'
 import type { ContainerSpec, EngineListener } from '../container-engine.ts'
 import { Bubblewrap } from './bubblewrap.ts'
 import { LocalEngine, type LocalEngineOptions } from './local-engine.ts'
@@ -66,7 +67,13 @@ describe.each(sandboxes)('the local engine with $name', ({ kind, found }) => {
 
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), 'local-'))
-    options = { stateDir: join(root, 'state'), dataDir: join(root, 'data'), agentDir, clock: systemClock }
+    options = {
+      stateDir: join(root, 'state'),
+      dataDir: join(root, 'data'),
+      agentDir,
+      clock: systemClock,
+      log: new MemoryLog(),
+    }
     engine = await LocalEngine.open(options, [kind])
   })
   afterEach(async () => {
@@ -215,7 +222,7 @@ describe.each(sandboxes)('the local engine with $name', ({ kind, found }) => {
     const script = `
       import { LocalEngine } from ${JSON.stringify(join(import.meta.dirname, 'local-engine.ts'))}
       import { systemClock } from ${JSON.stringify(join(import.meta.dirname, '../../kernel/clock.ts'))}
-      const engine = await LocalEngine.open({ ...${JSON.stringify({ ...options, clock: undefined })}, clock: systemClock })
+      const engine = await LocalEngine.open({ ...${JSON.stringify({ ...options, clock: undefined, log: undefined })}, clock: systemClock })
       const spec = ${JSON.stringify(spec)}
       spec.limits = {}
       await engine.run(spec, { signal: AbortSignal.timeout(20_000), onCreated: async () => {} })

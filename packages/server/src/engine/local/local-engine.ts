@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import { pause } from '../../kernel/pause.ts'
 import { connectToAgent } from '../agent-socket.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type EngineListener,
   type EngineSupport,
 } from '../container-engine.ts'
+import { HeldSources } from '../held-sources.ts'
 import { HostHomes, type Owner } from '../host-homes/host-homes.ts'
 import { Bubblewrap } from './bubblewrap.ts'
 import { Deaths } from './deaths.ts'
@@ -39,6 +41,7 @@ export interface LocalEngineOptions {
   readonly agentDir: string
   /** The real one: it times real processes. */
   readonly clock: Clock
+  readonly log: Logger
 }
 
 interface Parts extends LocalEngineOptions {
@@ -62,7 +65,7 @@ export class LocalEngine implements ContainerEngine {
   readonly #deaths: Deaths
 
   private constructor(parts: Parts) {
-    const { sandbox, dataDir, stateDir, owner, clock } = parts
+    const { sandbox, dataDir, stateDir, owner, clock, log } = parts
     this.#parts = parts
     this.name = `local processes (${sandbox.name})`
     this.supports = {
@@ -81,7 +84,7 @@ export class LocalEngine implements ContainerEngine {
       clock,
       inUse: async () => new Set((await this.#running()).flatMap((record) => record.volumes)),
     })
-    this.#deaths = new Deaths({ clock, onDeath: (record) => endProcesses(record, 0, clock) })
+    this.#deaths = new Deaths({ clock, onDeath: (record) => endProcesses(record, 0, clock), log })
   }
 
   /** Throws `EngineError` where this machine has no program that makes namespaces, or does not allow it. */
@@ -109,6 +112,7 @@ export class LocalEngine implements ContainerEngine {
     const earlier = await this.#records.find(workspaceId)
     if (earlier && (await isAlive(earlier.main))) throw new EngineError('failed', 'The workspace is running already')
     const id = `${workspaceId}.${randomBytes(4).toString('hex')}`
+    await using held = await HeldSources.hold(spec.mounts)
     await this.homes.ensure(workspaceId)
     await this.#makeMountPoints(spec)
     const directory = this.#directoryOf(workspaceId)
@@ -141,6 +145,7 @@ export class LocalEngine implements ContainerEngine {
     let record: ProcessRecord | undefined
     try {
       record = await this.#recordOf({ id, workspaceId, role, pid: sandbox.child.pid, mounts: spec.mounts })
+      await held.requireMounted((record.init ?? record.main).pid)
       await this.#records.write(record)
       await onCreated(id)
       signal.throwIfAborted()
@@ -198,9 +203,12 @@ export class LocalEngine implements ContainerEngine {
   watch(listener: EngineListener, signal: AbortSignal): void {
     this.#deaths.listen(listener, signal)
     // Those of an earlier server.
-    void this.#running().then((records) => {
-      for (const record of records) this.#deaths.expect(record)
-    })
+    this.#running().then(
+      (records) => {
+        for (const record of records) this.#deaths.expect(record)
+      },
+      (error: unknown) => this.#parts.log.error('workspaces of an earlier server are not watched', { error }),
+    )
   }
 
   async close(): Promise<void> {

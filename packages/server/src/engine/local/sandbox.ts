@@ -19,6 +19,13 @@ export interface SandboxView {
   readonly script: string
 }
 
+export interface SandboxParts {
+  readonly name: string
+  readonly hasNetworks: boolean
+  /** The server is root. */
+  readonly isRoot: boolean
+}
+
 /** A program that gives a command namespaces of its own. */
 export interface Sandbox {
   readonly name: string

@@ -1,8 +1,10 @@
+import { errorCode } from '../../kernel/error-code.ts'
+
 /** To a process that may have ended by itself meanwhile. */
 export function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (errorCode(error) !== 'ESRCH') throw error
   }
 }

@@ -1,8 +1,7 @@
-import { runProgram } from './run-program.ts'
-import { type Sandbox, type SandboxView, WORKSPACE_ID } from './sandbox.ts'
+import { type Sandbox, type SandboxParts, type SandboxView, WORKSPACE_ID } from './sandbox.ts'
 import { shellWord } from './shell-words.ts'
 import { DROP_ROOT, isInSystem, parentsOf, type SystemEntry, systemEntries } from './system-view.ts'
-import { worksWith } from './trial-view.ts'
+import { trySandbox } from './try-sandbox.ts'
 
 /** Those that programs need; each is the host's own. */
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
@@ -15,18 +14,14 @@ export class UnshareSandbox implements Sandbox {
   readonly hasNetworks: boolean
   readonly #isRoot: boolean
 
-  private constructor(parts: { name: string; hasNetworks: boolean; isRoot: boolean }) {
-    this.name = parts.name
-    this.hasNetworks = parts.hasNetworks
-    this.#isRoot = parts.isRoot
+  constructor({ name, hasNetworks, isRoot }: SandboxParts) {
+    this.name = name
+    this.hasNetworks = hasNetworks
+    this.#isRoot = isRoot
   }
 
-  /** Undefined where it is not allowed. */
-  static async find(isRoot: boolean): Promise<UnshareSandbox | undefined> {
-    const version = await runProgram('unshare', ['--version'])
-    const trial = new UnshareSandbox({ name: '', hasNetworks: true, isRoot })
-    if (version.code !== 0 || !(await worksWith(trial, 'isolated'))) return undefined
-    return new UnshareSandbox({ name: version.output.trim(), hasNetworks: await worksWith(trial, 'none'), isRoot })
+  static find(isRoot: boolean): Promise<UnshareSandbox | undefined> {
+    return trySandbox(UnshareSandbox, 'unshare', isRoot)
   }
 
   async command(view: SandboxView): Promise<{ file: string; args: string[] }> {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { EngineBench } from './engine-bench.ts'
@@ -55,6 +55,25 @@ export function contentTests(bench: EngineBench): void {
       const other = await run({ mounts: [{ kind: 'host', source, target: '/mnt/host', readOnly: false }] })
       await inside(other, write)
       expect(await readdir(source)).toEqual(['file'])
+    })
+
+    test('a directory that is exchanged for a link during the start gives away nothing', async () => {
+      const folder = join(bench.host.folder, 'exchanged')
+      const source = join(folder, 'shared')
+      for (const name of ['shared', 'secret']) {
+        await mkdir(join(folder, name, `in-${name}`), { recursive: true })
+        await chmod(join(folder, name), 0o777)
+      }
+      const exchange = async () => {
+        await rename(source, join(folder, 'away'))
+        await symlink(join(folder, 'secret'), source)
+      }
+      const one = spec({ mounts: [{ kind: 'host', source, target: '/mnt/host', readOnly: false }] })
+      const started = await bench.engine.run(one, { signal: NEVER, onCreated: exchange }).catch((error) => error)
+      // An engine that mounts before it tells of the container has the right directory by then.
+      if (started instanceof Error) expect(started.message).toContain('was exchanged while it was being mounted')
+      else
+        expect(await inside(started, `return (await load('node:fs')).readdirSync('/mnt/host')`)).toEqual(['in-shared'])
     })
 
     test('limits of memory, processor, processes and /tmp are in force', async ({ skip }) => {

@@ -40,7 +40,7 @@ export function useEngine(kind: EngineKind) {
   const spec = (changes: Partial<ContainerSpec> = {}): ContainerSpec => ({
     workspaceId: randomUUID(),
     role: 'workspace',
-    slug: 'Test of an engine',
+    slug: 'test-of-an-engine',
     image: current().host.image,
     hostname: 'test-host',
     env: {},

@@ -72,6 +72,14 @@ export function lifeTests(bench: EngineBench): void {
       await expect(other.connect(id, AbortSignal.timeout(5000))).rejects.toMatchObject({ fault: 'not_running' })
     })
 
+    test('a container of another server is not removed', async () => {
+      const other = await open()
+      const id = await run()
+      await other.remove(id, { graceSeconds: 0 })
+      expect(await bench.engine.inspect(id)).toMatchObject({ running: true })
+      expect(await inside(id, 'return 1')).toBe(1)
+    })
+
     test('connecting to a container that is not there fails at once', async () => {
       const id = await run()
       await bench.engine.remove(id, { graceSeconds: 0 })

@@ -28,10 +28,16 @@ export interface NewAccount {
   readonly provider?: string
 }
 
+interface ShutOut {
+  readonly userId: string
+  /** Who did it; undefined when the server did. */
+  readonly by: string | undefined
+}
+
 /** Everybody with an account: who they are, and the rules every way to make or change one obeys. */
 export class Accounts {
   /** An account was disabled or deleted: whatever its owner still has open must close. */
-  readonly shutOut = new Announcer<{ userId: string }>()
+  readonly shutOut = new Announcer<ShutOut>()
   /** Groups, flags or names of an account changed: what was decided about its owner must be decided again. */
   readonly changed = new Announcer<{ userId: string }>()
   readonly #storage: Storage
@@ -120,19 +126,19 @@ export class Accounts {
     return account
   }
 
-  /** Nobody changes the system agent: the database refuses as well. */
-  async change(tx: Tx, userId: string, change: AccountChange): Promise<void> {
+  /** Nobody changes the system agent: the database refuses as well. `by` is who wants it, unless the server does. */
+  async change(tx: Tx, userId: string, change: AccountChange, by?: { readonly userId: string }): Promise<void> {
     requireHuman(userId)
     await this.#store.update(tx, userId, change)
     this.noteChange(tx, userId)
-    if (change.disabled) whenCommitted(tx, () => this.shutOut.announce({ userId }))
+    if (change.disabled) whenCommitted(tx, () => this.shutOut.announce({ userId, by: by?.userId }))
   }
 
   async delete(tx: Tx, userId: string): Promise<void> {
     requireHuman(userId)
     await this.#store.delete(tx, userId)
     this.noteChange(tx, userId)
-    whenCommitted(tx, () => this.shutOut.announce({ userId }))
+    whenCommitted(tx, () => this.shutOut.announce({ userId, by: undefined }))
   }
 
   /** Puts somebody into one of the groups every installation has. */

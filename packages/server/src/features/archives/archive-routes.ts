@@ -41,7 +41,7 @@ export const archiveRoutes = (archives: { exports: WorkspaceExport; imports: Wor
       fields: { name: 'For the workspace; that in the archive unless given' },
     },
     reply: WorkspaceReply,
-    refusals: ['archive_invalid', 'archive_too_large', 'conflict', 'invalid_request'],
+    refusals: ['bad_request', 'archive_invalid', 'archive_too_large', 'conflict'],
     handle: async ({ caller, query, upload, request }) =>
       workspaceToWire(await archives.imports.import(caller, upload, query.name, request)),
   }),

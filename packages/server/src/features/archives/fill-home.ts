@@ -1,5 +1,6 @@
 import { HomeNameRefused, type HomeStorage, type HomeWriter } from '../../engine/home-storage.ts'
 import { AppError } from '../../kernel/app-error.ts'
+import { errorCode } from '../../kernel/error-code.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { type ArchiveMember, archiveMembers } from './archive-members.ts'
 import { readArchive } from './packed-archive.ts'
@@ -44,7 +45,7 @@ function refusalOf(error: unknown, log: Logger): unknown {
   if (error instanceof HomeNameRefused) {
     return new AppError('archive_invalid', `The archive cannot be unpacked: ${error.message}`)
   }
-  if (error instanceof Error && 'code' in error && DISK_IS_FULL.some((code) => code === error.code)) {
+  if (DISK_IS_FULL.includes(errorCode(error) ?? '')) {
     return new AppError('archive_too_large', 'The disk of this server is full')
   }
   log.error('the home of an archive could not be unpacked', { error })

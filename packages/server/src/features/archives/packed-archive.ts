@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { errorCode } from '../../kernel/error-code.ts'
 import { damaged } from './tar/tar-header.ts'
 import { type ReadBudget, readTar, type TarEntry } from './tar/tar-reader.ts'
 
@@ -29,5 +30,4 @@ async function* pieces(unpacked: AsyncIterable<Uint8Array>, signal?: AbortSignal
   }
 }
 
-const isPackingFault = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_')
+const isPackingFault = (error: unknown): boolean => errorCode(error)?.startsWith('Z_') ?? false

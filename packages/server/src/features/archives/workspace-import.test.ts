@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { described, startArchives, type UploadOptions } from '../../testing/start-archives.ts'
 import { packed, rawMember, TAR_END } from '../../testing/tar-blocks.ts'
@@ -96,6 +97,18 @@ test('a form without the file is refused', async () => {
     body: form,
   })
   expect(answer.status).toBe(422)
+  expect(await answer.json()).toMatchObject({ detail: [{ type: 'missing', loc: ['body', 'file'] }] })
+})
+
+test('an upload of which no workspace came is not in the audit trail', async () => {
+  await using server = await startArchives()
+  const before = await server.everything()
+  await sql`CREATE TRIGGER full BEFORE INSERT ON workspaces BEGIN SELECT RAISE(ABORT, 'full'); END`.execute(
+    server.storage.db,
+  )
+  expect((await server.upload(packed(described(), rawMember({ name: 'home/a' }, 'x')))).status).toBe(500)
+  expect(await server.audit('file.upload')).toEqual([])
+  expect(await server.everything()).toEqual(before)
 })
 
 test('a client that goes away while it sends leaves nothing', async () => {

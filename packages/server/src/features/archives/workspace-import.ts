@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { CreateWorkspace } from '@svc/protocol/workspaces'
 import type { HomeStorage } from '../../engine/home-storage.ts'
@@ -10,8 +10,8 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Caller, RequestFacts } from '../../kernel/route.ts'
 import type { IncomingFile, Upload } from '../../kernel/upload.ts'
-import type { Storage } from '../../storage/storage.ts'
-import type { AuditLog } from '../audit/audit-log.ts'
+import { isUuid } from '../../kernel/uuid.ts'
+import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { aboutWorkspace } from '../workspaces/workspace-audit.ts'
 import type { ConfigurationRules } from '../workspaces/workspace-configuration.ts'
@@ -26,10 +26,9 @@ import { UnpackBudget, type UnpackLimits } from './unpack-budget.ts'
 const MB = 1024 * 1024
 /** What a form may have around its file. */
 const FORM_BYTES = MB
-const UPLOAD_NAME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.tar\.gz$/
+const SUFFIX = '.tar.gz'
 
 interface WorkspaceImportParts {
-  readonly storage: Storage
   readonly workspaces: Pick<Workspaces, 'find' | 'ownedBy'>
   readonly operations: {
     /** Makes the rows of a workspace under an id whose home is there already. */
@@ -37,12 +36,11 @@ interface WorkspaceImportParts {
       caller: Caller,
       wanted: CreateWorkspace,
       request: RequestFacts,
-      options: { readonly via: 'import'; readonly id: string },
+      options: { readonly via: 'import'; readonly id: string; readonly after: readonly AuditEntry[] },
     ): Promise<Workspace>
   }
   readonly rules: Pick<ConfigurationRules, 'defaults' | 'read' | 'requireOffered'>
   readonly homes: HomeStorage
-  readonly audit: Pick<AuditLog, 'record'>
   readonly settings: () => { readonly fileUploadMaxBytes: number; readonly importMaxUncompressedMb: number | undefined }
   readonly instanceId: string
   /** Where uploads wait; nothing else may be kept there. */
@@ -75,8 +73,8 @@ export class WorkspaceImport {
     const { folder, homes, workspaces } = this.#parts
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const name of await readdir(folder)) {
-      const id = UPLOAD_NAME.exec(name)?.[1]
-      if (id !== undefined && !(await workspaces.find(id))) await homes.remove(id)
+      const id = basename(name, SUFFIX)
+      if (isUuid(id) && !(await workspaces.find(id))) await homes.remove(id)
       await rm(join(folder, name), { recursive: true, force: true })
     }
   }
@@ -86,10 +84,9 @@ export class WorkspaceImport {
     const { folder } = this.#parts
     if ((upload.announcedBytes ?? 0) > this.#parts.settings().fileUploadMaxBytes + FORM_BYTES) throw this.#tooLarge()
     const id = randomUUID()
-    const path = join(folder, `${id}.tar.gz`)
+    const path = join(folder, `${id}${SUFFIX}`)
     try {
       const { fields, file } = await upload.receiveForm('file', (incoming) => this.#keep(incoming, path))
-      if (!file) throw new AppError('invalid_request', 'Send the archive in the field "file"')
       const chosenName = fields.get('name')?.trim() || name?.trim() || undefined
       return await this.#fromArchive(caller, { id, archive: file, chosenName, request })
     } finally {
@@ -125,8 +122,9 @@ export class WorkspaceImport {
     if ((await this.#parts.workspaces.ownedBy(caller.userId)).some((own) => own.name === name)) throw nameTaken(name)
     try {
       await fillHome(homes, id, { path: archive.path, budget: new UnpackBudget(limits), log })
-      await this.#record(caller, request, id, archive)
-      return await operations.create(caller, { ...configuration, name }, request, { via: 'import', id })
+      const uploaded = aboutWorkspace('file.upload', id, { path: archive.name, size: archive.bytes })
+      const making = { via: 'import', id, after: [uploaded] } as const
+      return await operations.create(caller, { ...configuration, name }, request, making)
     } catch (error) {
       await homes.remove(id)
       throw error
@@ -136,12 +134,6 @@ export class WorkspaceImport {
   async #limits(): Promise<UnpackLimits> {
     const freeBytes = await this.#parts.homes.freeBytes()
     return { freeBytes, maxMb: this.#parts.settings().importMaxUncompressedMb }
-  }
-
-  #record(caller: Caller, request: RequestFacts, id: string, { name, bytes }: UploadedArchive): Promise<void> {
-    const { storage, audit } = this.#parts
-    const entry = aboutWorkspace('file.upload', id, { path: name, size: bytes })
-    return storage.transaction((tx) => audit.record(tx, { actor: caller, request }, entry))
   }
 
   #tooLarge(): AppError {

@@ -1,6 +1,7 @@
 import type { GroupSource } from '@svc/protocol/groups'
 import { parseRoleGroupName } from '@svc/protocol/roles'
 import { AppError } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import { ADMINS, MEMBERS } from '../accounts/account.ts'
 
 /** People who are granted something together. `createdAt` is in epoch seconds. */
@@ -23,8 +24,6 @@ export interface Member {
 /** Names that mean something to everybody. */
 const BUILT_IN: readonly string[] = [ADMINS, MEMBERS]
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** A workspace yet to come must find the names of its roles free. */
 export function requireNameForPeople(name: string): void {
   const folded = name.normalize('NFKC').toLowerCase()
@@ -32,7 +31,7 @@ export function requireNameForPeople(name: string): void {
     throw new AppError('bad_request', `'${name}' is too much like '${folded}'`)
   }
   const reserved = parseRoleGroupName(name)
-  if (!reserved || !UUID.test(reserved.workspaceId)) return
+  if (!reserved || !isUuid(reserved.workspaceId.toLowerCase())) return
   throw new AppError('bad_request', `Names like '${reserved.role}-<workspace id>' are kept for the roles of workspaces`)
 }
 

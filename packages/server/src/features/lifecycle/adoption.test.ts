@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { AgentClient } from '../../agent/agent-client.ts'
 import { EngineError } from '../../engine/container-engine.ts'
-import { engineWith, openMachine, run, SYSTEM } from '../../testing/open-machine.ts'
+import { engineWith, openMachine, run } from '../../testing/open-machine.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
+import { SYSTEM } from './lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 
@@ -26,6 +27,26 @@ test('a server that comes after a crash takes up what runs, and terminals are as
   expect(second.lifecycle.status({ id })).toMatchObject({ running: true, ports: status.ports, idleTimeoutSeconds: 77 })
   expect(await second.lifecycle.start(id, API)).toBe('already_running')
   expect(await machine.recorded(id)).toEqual(['start api'])
+})
+
+test('what is taken up is described as it was started, and the next start has what was edited since', async () => {
+  const machine = await openMachine()
+  const { id } = await machine.workspace({ settings: { idle_timeout: 77, memory_limit: '1g' } })
+  const first = await machine.boot()
+  await first.lifecycle.start(id, API)
+  const { idleTimeoutSeconds, ports, network } = first.lifecycle.status({ id })
+  expect([idleTimeoutSeconds, ports.length]).toEqual([77, 2])
+  await machine.change(id, { egressMode: 'interactive', numPorts: 1, settings: { idle_timeout: 5 } })
+  await first.lifecycle.end()
+  const second = await machine.boot()
+  expect(second.lifecycle.status({ id })).toMatchObject({ running: true, idleTimeoutSeconds, ports, network })
+  await second.lifecycle.stop(id, { cause: 'stop', actor: SYSTEM })
+  await second.lifecycle.start(id, API)
+  expect(second.lifecycle.status({ id })).toMatchObject({
+    idleTimeoutSeconds: 5,
+    ports: [],
+    network: { mode: 'none' },
+  })
 })
 
 test('a server that takes a workspace up gives it a new token', async () => {

@@ -10,6 +10,9 @@ import type { RunningContainer } from './running-container.ts'
 const RECONNECT_MS = 15_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
+/** A connection that lasted so long counts as one. */
+const STEADY_MS = 10_000
+const MAX_QUICK_LOSSES = 5
 
 interface AgentWatchParts {
   readonly engine: Pick<ContainerEngine, 'inspect'>
@@ -25,6 +28,8 @@ export class AgentWatch {
   readonly #parts: AgentWatchParts
   readonly #end = new AbortController()
   readonly #seeking = new Set<RunningContainer>()
+  /** When an agent came back last, and how often it was gone again soon after. */
+  readonly #returns = new WeakMap<RunningContainer, { readonly atMs: number; readonly quickLosses: number }>()
 
   constructor(parts: AgentWatchParts) {
     this.#parts = parts
@@ -47,7 +52,8 @@ export class AgentWatch {
     this.#seeking.add(container)
     const late = deadline(this.#parts.clock, RECONNECT_MS, 'finding the agent', this.#end.signal)
     try {
-      await this.#seekUntil(container, late.signal)
+      if (this.#isFickle(container)) this.#parts.onLost(container, AGENT_LOST)
+      else await this.#seekUntil(container, late.signal)
     } finally {
       late.done()
       this.#seeking.delete(container)
@@ -66,6 +72,7 @@ export class AgentWatch {
         const agent = await connect(container.containerId, signal)
         if (container.state !== 'running') return agent.close()
         container.reconnected(agent)
+        this.#reconnected(container)
         this.watch(container)
         return onReconnected(container)
       } catch (error) {
@@ -77,5 +84,20 @@ export class AgentWatch {
     // An engine that is away says nothing of its containers: they are looked at again when it is back.
     if (this.#end.signal.aborted || container.state !== 'running' || engineIsAway) return
     onLost(container, AGENT_LOST)
+  }
+
+  #reconnected(container: RunningContainer): void {
+    const { quickLosses = 0 } = this.#returns.get(container) ?? {}
+    this.#returns.set(container, { atMs: this.#parts.clock.nowMs(), quickLosses })
+  }
+
+  /** An agent that comes back and goes again, time after time, is no agent: to seek it for ever would cost others. */
+  #isFickle(container: RunningContainer): boolean {
+    const last = this.#returns.get(container)
+    if (!last) return false
+    const isQuick = this.#parts.clock.nowMs() - last.atMs < STEADY_MS
+    const quickLosses = isQuick ? last.quickLosses + 1 : 0
+    this.#returns.set(container, { ...last, quickLosses })
+    return quickLosses > MAX_QUICK_LOSSES
   }
 }

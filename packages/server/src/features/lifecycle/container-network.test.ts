@@ -8,7 +8,7 @@ test.each(['interactive', 'static'] as const)(
   'with egress mode %s nothing can leave, and the status says why',
   (mode) => {
     for (const supports of [APART, SHARED, { networks: false }]) {
-      expect(chooseNetwork(mode, supports)).toMatchObject({
+      expect(chooseNetwork({ egressMode: mode, rejectedDomains: null }, supports)).toMatchObject({
         asked: 'none',
         mode: 'none',
         note: expect.stringContaining('Outgoing connections are off'),
@@ -18,14 +18,24 @@ test.each(['interactive', 'static'] as const)(
 )
 
 test('with egress mode allow there is nothing to explain, unless the engine cannot keep networks apart', () => {
-  expect(chooseNetwork('allow', APART)).toEqual({ asked: 'isolated', mode: 'isolated', note: null })
+  expect(chooseNetwork({ egressMode: 'allow', rejectedDomains: [] }, APART)).toEqual({
+    asked: 'isolated',
+    mode: 'isolated',
+    note: null,
+  })
   for (const supports of [SHARED, { networks: false }]) {
-    expect(chooseNetwork('allow', supports)).toMatchObject({
+    expect(chooseNetwork({ egressMode: 'allow', rejectedDomains: null }, supports)).toMatchObject({
       asked: 'isolated',
       mode: 'host',
       note: expect.any(String),
     })
   }
+})
+
+test('rejected domains that nothing keeps out are told as such', () => {
+  const wanted = { egressMode: 'allow', rejectedDomains: ['bad.example'] } as const
+  expect(chooseNetwork(wanted, APART).note).toContain('rejected domains is not enforced')
+  expect(chooseNetwork(wanted, SHARED).note).toMatch(/kept apart\. The list of rejected domains is not enforced/)
 })
 
 test('ports lead to 8000 and up, or are the same inside and outside', () => {

@@ -7,11 +7,14 @@ import {
   EngineError,
   type PublishedPort,
 } from '../../engine/container-engine.ts'
+import { HomeNameRefused } from '../../engine/home-storage.ts'
+import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { HostedPorts } from '../ports/hosted-ports.ts'
 import type { WorkspaceTokens } from '../workspace-tokens/workspace-tokens.ts'
 import { effectiveLimits, hasSudo } from '../workspaces/effective-settings.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
+import { atOnce } from './at-once.ts'
 import { containerEnv, hostingAddress } from './container-env.ts'
 import { chooseNetwork, type NetworkChoice, publish, requireFilter } from './container-network.ts'
 import { deadline } from './deadline.ts'
@@ -22,6 +25,7 @@ const RUN_MS = 120_000
 /** From a container that runs to an agent that is ready. */
 const READY_MS = 60_000
 const PORT_TRIES = 3
+const IN_HOME = '/home/'
 
 export type StarterSettings = Pick<Settings, 'containers' | 'hosting' | 'egress' | 'branding'>
 
@@ -66,14 +70,15 @@ export class ContainerStarter {
   async prepare(workspace: Workspace, signal: AbortSignal): Promise<Prepared> {
     const { engine, ports, images, settings } = this.#parts
     const { containers, egress } = settings()
+    refuseFips(containers.fipsMode)
     requireFilter(workspace.egressMode, egress.netfilterEnabled)
     const image = images.nameFor(workspace.image)
     images.requireAllowed(image)
-    const network = chooseNetwork(workspace.egressMode, engine.supports)
-    const [mounts, hostPorts] = await Promise.all([
+    const network = chooseNetwork(workspace, engine.supports)
+    const [mounts, hostPorts] = await atOnce(signal, (until) => [
       this.#mounts(workspace),
       network.asked === 'none' ? [] : ports.reconcile(workspace),
-      engine.supports.images ? images.ensurePresent(image, signal) : undefined,
+      engine.supports.images ? images.ensurePresent(image, until) : undefined,
       engine.homes.ensure(workspace.id),
     ])
     const slug = slugOf(workspace.name)
@@ -98,9 +103,13 @@ export class ContainerStarter {
   /** Answers the container and the ports it really has: one that somebody else took meanwhile is replaced. */
   async run(
     prepared: Prepared,
-    options: { signal: AbortSignal; externalUrl: string | undefined; onCreated(id: string): Promise<void> },
+    options: {
+      signal: AbortSignal
+      externalUrl: string | undefined
+      onCreated(id: string, ports: readonly number[]): Promise<void>
+    },
   ): Promise<{ containerId: string; ports: readonly number[] }> {
-    const { engine, ports, clock } = this.#parts
+    const { engine, ports: hosted, clock } = this.#parts
     const late = deadline(clock, RUN_MS, 'starting the container', options.signal)
     let hostPorts = prepared.hostPorts
     try {
@@ -108,12 +117,13 @@ export class ContainerStarter {
         const published = publish(hostPorts, engine.supports)
         const spec = { ...prepared.spec, ports: published, env: this.#env(prepared, published, options.externalUrl) }
         try {
-          const containerId = await engine.run(spec, { signal: late.signal, onCreated: options.onCreated })
-          return { containerId, ports: hostPorts }
+          const ports = hostPorts
+          const onCreated = (id: string) => options.onCreated(id, ports)
+          return { containerId: await engine.run(spec, { signal: late.signal, onCreated }), ports }
         } catch (error) {
           const isTaken = error instanceof EngineError && error.fault === 'port_in_use'
           if (!isTaken || attempt === PORT_TRIES) throw error
-          hostPorts = await ports.replaceTaken(prepared.spec.workspaceId)
+          hostPorts = await hosted.replaceTaken(prepared.spec.workspaceId)
         }
       }
     } finally {
@@ -152,9 +162,21 @@ export class ContainerStarter {
 
   async #mounts(workspace: Workspace): Promise<readonly ContainerMount[]> {
     const mounts = await this.#parts.mounts(workspace.mounts)
+    for (const { target } of mounts) await this.#requirePlainTarget(workspace.id, target)
     const names = mounts.flatMap((mount) => (mount.kind === 'volume' ? [mount.name] : []))
     if (names.length > 0) await this.#parts.volumes.ensureFor(workspace, names)
     return mounts
+  }
+
+  /** A link in the home, which is its user's to lay, would let a mount land anywhere in the container. */
+  async #requirePlainTarget(workspaceId: string, target: string): Promise<void> {
+    if (!target.startsWith(IN_HOME)) return
+    try {
+      await this.#parts.engine.homes.requirePlainWay(workspaceId, target.slice(IN_HOME.length))
+    } catch (error) {
+      if (!(error instanceof HomeNameRefused)) throw error
+      throw new AppError('bad_request', `Nothing can be mounted at ${target}: ${error.message}`)
+    }
   }
 
   #env({ spec }: Prepared, ports: readonly PublishedPort[], externalUrl: string | undefined): Record<string, string> {
@@ -180,6 +202,16 @@ export class ContainerStarter {
       env: workspace.env ?? {},
     }
   }
+}
+
+/** Who asks for proof must not get a workspace without it. */
+function refuseFips(isWanted: boolean): void {
+  if (!isWanted) return
+  throw new AppError(
+    'start_failed',
+    'This server starts only workspaces that prove an enforcing FIPS provider (SVCD_FIPS_MODE), ' +
+      'and this version cannot ask them for it: no workspace can be started',
+  )
 }
 
 const SLUG_LENGTH = 24

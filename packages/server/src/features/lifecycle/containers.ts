@@ -1,19 +1,17 @@
 import type { StartCause, StopCause } from '@svc/protocol/container-events'
 import { AgentLost } from '../../agent/agent-error.ts'
-import { type ContainerEngine, EngineError } from '../../engine/container-engine.ts'
+import { type ContainerEngine, type ContainerState, EngineError } from '../../engine/container-engine.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { ContainerEvents } from '../container-events/container-events.ts'
-import type { HostedPorts } from '../ports/hosted-ports.ts'
-import { effectiveLimits } from '../workspaces/effective-settings.ts'
+import type { StartedWith } from '../workspaces/started-with.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { chooseNetwork } from './container-network.ts'
-import type { ContainerStarter, ReadyAgent, StarterSettings } from './container-starter.ts'
+import type { ContainerStarter, ReadyAgent } from './container-starter.ts'
 import { classifyDeath, type Death } from './death.ts'
-import type { Actor } from './lifecycle-news.ts'
-import { type ContainerFacts, RunningContainer } from './running-container.ts'
+import { type StartRequest, type StopRequest, SYSTEM } from './lifecycle-news.ts'
+import { RunningContainer } from './running-container.ts'
 import { startError } from './start-error.ts'
 import { Stopwatch } from './stopwatch.ts'
 
@@ -23,25 +21,11 @@ const ADOPT_MS = 15_000
 /** A row that an operator wants before anything happens is written for what people ask for, not for what must happen. */
 const ANSWERABLE: readonly (StartCause | StopCause)[] = ['api', 'create', 'stop', 'restart', 'delete']
 
-export interface StartRequest {
-  readonly cause: StartCause
-  readonly actor: Actor
-  /** Where the person who asked for it reaches the server. */
-  readonly externalUrl?: string | undefined
-}
-
-export interface StopRequest {
-  readonly cause: StopCause
-  readonly actor: Actor
-}
-
 export interface ContainersParts {
   readonly engine: ContainerEngine
   readonly starter: ContainerStarter
-  readonly workspaces: Pick<Workspaces, 'find' | 'noteContainer'>
-  readonly ports: HostedPorts
+  readonly workspaces: Pick<Workspaces, 'find' | 'noteContainer' | 'startedWith'>
   readonly events: ContainerEvents
-  readonly settings: () => StarterSettings
   readonly failClosed: () => boolean
   /** A container has begun to count, and one counts no more. */
   readonly onUp: (container: RunningContainer, ready: ReadyAgent) => void
@@ -79,7 +63,7 @@ export class Containers {
     by: StartRequest,
     options: { signal: AbortSignal; idleSeconds?: number },
   ): Promise<void> {
-    const { starter, events, clock, log } = this.#parts
+    const { starter, workspaces, events, clock, log } = this.#parts
     const { signal } = options
     const watch = new Stopwatch(clock)
     const isRecordedFirst = await this.#recordFirst('start', workspace.id, by, null)
@@ -88,10 +72,16 @@ export class Containers {
       const prepared = await starter.prepare(workspace, signal)
       watch.lap('prepare')
       signal.throwIfAborted()
+      const startedWith = (ports: readonly number[]): StartedWith => ({
+        network: { mode: prepared.network.mode, note: prepared.network.note },
+        ports,
+        memoryLimitBytes: prepared.spec.limits.memoryBytes,
+        idleSeconds: options.idleSeconds ?? workspace.settings?.idle_timeout,
+      })
       const { containerId, ports } = await starter.run(prepared, {
         signal,
         externalUrl: by.externalUrl,
-        onCreated: (id) => this.#parts.workspaces.noteContainer(workspace.id, id),
+        onCreated: (id, published) => workspaces.noteContainer(workspace.id, id, startedWith(published)),
       })
       watch.lap('run')
       const startedAt = clock.nowMs() / 1000
@@ -103,8 +93,7 @@ export class Containers {
       const ready = await starter.makeReady(workspace, containerId, { signal, watch })
       await recorded
       signal.throwIfAborted()
-      const facts = this.#facts(workspace, containerId, { startedAt, ports, idleSeconds: options.idleSeconds })
-      this.#register(facts, ready)
+      this.#register(workspace, { containerId, startedAt, startedWith: startedWith(ports) }, ready)
       const details = { workspace: workspace.id, container: containerId, cause: by.cause, ms: watch.read() }
       log.info('a workspace was started', details)
     } catch (error) {
@@ -117,23 +106,21 @@ export class Containers {
   }
 
   /** Takes up the container a row speaks of, if it still runs and answers; removes it otherwise. */
-  async adopt(workspace: Workspace, options: { signal: AbortSignal; idleSeconds?: number }): Promise<boolean> {
-    const { engine, starter, ports, log } = this.#parts
+  async adopt(workspace: Workspace, signal: AbortSignal): Promise<boolean> {
+    const { engine, starter, workspaces, clock, log } = this.#parts
     const { id, containerId } = workspace
     if (containerId === null) return false
     const state = await engine.inspect(containerId)
-    if (state?.running) {
+    const startedWith = await workspaces.startedWith(id)
+    if (state?.running && startedWith) {
       try {
-        const ready = await starter.makeReady(workspace, containerId, { signal: options.signal, withinMs: ADOPT_MS })
-        const { asked } = chooseNetwork(workspace.egressMode, engine.supports)
-        const published = asked === 'none' ? [] : await ports.find(id)
-        const startedAt = state.startedAt ?? this.#parts.clock.nowMs() / 1000
-        const { idleSeconds } = options
-        this.#register(this.#facts(workspace, containerId, { startedAt, ports: published, idleSeconds }), ready)
+        const ready = await starter.makeReady(workspace, containerId, { signal, withinMs: ADOPT_MS })
+        const startedAt = state.startedAt ?? clock.nowMs() / 1000
+        this.#register(workspace, { containerId, startedAt, startedWith }, ready)
         log.info('a workspace that was running was taken up', { workspace: id, container: containerId })
         return true
       } catch (error) {
-        if (options.signal.aborted) throw options.signal.reason
+        if (signal.aborted) throw signal.reason
         if (error instanceof EngineError && error.fault === 'unavailable') throw error
         log.warning('the agent of a running workspace does not answer', { workspace: id, error })
       }
@@ -144,16 +131,16 @@ export class Containers {
 
   /** Removes a container that is nobody's, or no longer what its workspace needs. */
   async reap(workspaceId: string, containerId: string): Promise<void> {
-    const { engine, workspaces, events } = this.#parts
-    await engine.remove(containerId, { graceSeconds: STOP_GRACE_SECONDS })
+    const { workspaces, events } = this.#parts
+    if (await this.#end(containerId)) throw new EngineError('failed', 'a container that ended could not be removed')
     const workspace = await workspaces.find(workspaceId)
     if (workspace?.containerId === containerId) await workspaces.noteContainer(workspaceId, null)
-    await events.record(this.#row('stop', workspaceId, { cause: 'reap', actor: { type: 'system' } }, containerId))
+    await events.record(this.#row('stop', workspaceId, { cause: 'reap', actor: SYSTEM }, containerId))
   }
 
   /** Stops and removes whatever runs for a workspace. Answers whether there was anything. */
   async tearDown(workspaceId: string, by: StopRequest): Promise<boolean> {
-    const { engine, workspaces, events, onStopping, onRunsOn } = this.#parts
+    const { workspaces, events, onStopping, onRunsOn } = this.#parts
     const container = this.#byWorkspace.get(workspaceId)
     const containerId = container?.containerId ?? (await workspaces.find(workspaceId))?.containerId ?? null
     if (containerId === null) return false
@@ -161,9 +148,9 @@ export class Containers {
     container?.stopping()
     if (container) onStopping(container, by.cause, null)
     try {
-      await engine.remove(containerId, { graceSeconds: STOP_GRACE_SECONDS })
+      await this.#end(containerId)
     } catch (cause) {
-      container?.runsOn()
+      container?.runsOn(by)
       if (container) onRunsOn(container)
       throw new AppError('unavailable', 'The container could not be stopped', { cause })
     }
@@ -175,19 +162,19 @@ export class Containers {
 
   /** Clears away a container that ended by itself. What the engine refuses to remove now is removed at the next look. */
   async bury(container: RunningContainer, death: Death): Promise<void> {
-    const { engine, events, onStopping, log } = this.#parts
+    const { events, onStopping, log } = this.#parts
     const { workspaceId, containerId } = container
     container.stopping()
     onStopping(container, 'crash_teardown', death.message)
     log.warning('a workspace ended by itself', { workspace: workspaceId, container: containerId, why: death.message })
     try {
-      await engine.remove(containerId, { graceSeconds: STOP_GRACE_SECONDS })
+      await this.#end(containerId)
     } catch (error) {
       log.error('an ended container could not be removed', { workspace: workspaceId, container: containerId, error })
     }
     this.#forget(container)
     await this.#noteGone(workspaceId)
-    const by: StopRequest = { cause: 'crash_teardown', actor: { type: 'system' } }
+    const by: StopRequest = { cause: 'crash_teardown', actor: SYSTEM }
     await events.record(this.#row('stop', workspaceId, by, containerId))
   }
 
@@ -196,10 +183,35 @@ export class Containers {
     for (const container of this.all()) this.#forget(container)
   }
 
-  #register(facts: ContainerFacts, ready: ReadyAgent): void {
-    const container = new RunningContainer(facts, ready.agent, this.#parts.clock)
-    this.#byWorkspace.set(facts.workspaceId, container)
-    this.#parts.onUp(container, ready)
+  /**
+   * Stops and removes. What an engine refuses is judged by what is left: one that runs on is a failure, and so is one of
+   * which nobody can tell. One that ended is answered: it is removed at the next look.
+   */
+  async #end(containerId: string, graceSeconds = STOP_GRACE_SECONDS): Promise<ContainerState | undefined> {
+    const { engine, log } = this.#parts
+    try {
+      await engine.remove(containerId, { graceSeconds })
+      return undefined
+    } catch (error) {
+      const left = await engine.inspect(containerId)
+      if (left?.running) throw error
+      log.warning('the engine had trouble with removing a container', { container: containerId, isLeft: !!left, error })
+      return left
+    }
+  }
+
+  #register(
+    { id: workspaceId, ownerId }: Workspace,
+    given: { containerId: string; startedAt: number; startedWith: StartedWith },
+    ready: ReadyAgent,
+  ): void {
+    const { clock, onUp } = this.#parts
+    const { containerId, startedAt, startedWith } = given
+    const serviceStartedAt = clock.nowMs() / 1000
+    const facts = { ...startedWith, workspaceId, containerId, ownerId, startedAt, serviceStartedAt }
+    const container = new RunningContainer(facts, ready.agent, clock)
+    this.#byWorkspace.set(workspaceId, container)
+    onUp(container, ready)
   }
 
   #forget(container: RunningContainer): void {
@@ -227,7 +239,7 @@ export class Containers {
     return new AppError('start_failed', `${message}, before its agent was ready`, { cause: error })
   }
 
-  /** After a start that failed. */
+  /** After a start that failed. A container the engine does not let go is nobody's from now on, and the next look has it. */
   async #undo(
     workspace: Workspace,
     {
@@ -235,37 +247,17 @@ export class Containers {
       isRecordedFirst,
     }: { made: { containerId: string; recorded: Promise<void> } | undefined; isRecordedFirst: boolean },
   ): Promise<void> {
-    const { engine, workspaces, events, log } = this.#parts
+    const { events, log } = this.#parts
+    await made?.recorded
     try {
-      await made?.recorded
-      if (made) await engine.remove(made.containerId, { graceSeconds: 0 })
-      await workspaces.noteContainer(workspace.id, null)
+      if (made) await this.#end(made.containerId, 0)
     } catch (error) {
-      log.error('what was left of a failed start could not be cleared away', { workspace: workspace.id, error })
+      log.error('the container of a failed start could not be removed', { workspace: workspace.id, error })
     }
+    await this.#noteGone(workspace.id)
     if (!made && !isRecordedFirst) return
-    const by: StopRequest = { cause: 'start_failed', actor: { type: 'system' } }
+    const by: StopRequest = { cause: 'start_failed', actor: SYSTEM }
     await events.record(this.#row('stop', workspace.id, by, made?.containerId ?? null))
-  }
-
-  #facts(
-    workspace: Workspace,
-    containerId: string,
-    given: { startedAt: number; ports: readonly number[]; idleSeconds: number | undefined },
-  ): ContainerFacts {
-    const { engine, settings, clock } = this.#parts
-    const { mode, note } = chooseNetwork(workspace.egressMode, engine.supports)
-    return {
-      workspaceId: workspace.id,
-      containerId,
-      ownerId: workspace.ownerId,
-      startedAt: given.startedAt,
-      serviceStartedAt: clock.nowMs() / 1000,
-      ports: given.ports,
-      network: { mode, note },
-      memoryLimitBytes: effectiveLimits(workspace, settings().containers).memoryBytes,
-      idleSeconds: given.idleSeconds ?? workspace.settings?.idle_timeout,
-    }
   }
 
   async #recordFirst(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { agentWith, type Machine, openMachine, run, SYSTEM } from '../../testing/open-machine.ts'
-import type { LifecycleNews } from './lifecycle-news.ts'
+import { agentWith, type Machine, openMachine, run } from '../../testing/open-machine.ts'
+import { type LifecycleNews, SYSTEM } from './lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 const STOP = { cause: 'stop', actor: SYSTEM } as const
@@ -114,6 +114,25 @@ test('an agent that does not come back is a workspace that ended', async () => {
       return news.at(-1)
     })
     .toMatchObject({ kind: 'died', cause: 'exited', message: 'The agent in the container was lost' })
+  expect(await machine.engine.list()).toEqual([])
+})
+
+test('an agent that comes back and goes again, time after time, is given up', async () => {
+  const agentDir = await agentWith(`
+    const { Server } = process.getBuiltinModule('node:net')
+    const { emit } = Server.prototype
+    let count = 0
+    Server.prototype.emit = function (event, socket, ...rest) {
+      if (event === 'connection' && ++count > 1) setTimeout(() => socket.destroy(), 20)
+      return emit.call(this, event, socket, ...rest)
+    }`)
+  const machine = await openMachine({}, { agentDir })
+  const { id } = await machine.workspace()
+  const { lifecycle, news } = await machine.boot()
+  await lifecycle.start(id, API)
+  lifecycle.requireRunning(id).agent.close()
+  // The clock stands still: nothing but the number of losses can end it.
+  await expect.poll(() => news.at(-1)).toMatchObject({ kind: 'died', message: 'The agent in the container was lost' })
   expect(await machine.engine.list()).toEqual([])
 })
 

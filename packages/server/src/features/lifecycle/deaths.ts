@@ -6,7 +6,7 @@ import type { Containers } from './containers.ts'
 import type { CrashRestarts } from './crash-restarts.ts'
 import { classifyDeath, type Death, wasToldToEnd } from './death.ts'
 import type { KeyedLock } from './keyed-lock.ts'
-import type { LifecycleNews } from './lifecycle-news.ts'
+import type { LifecycleNews, RestartOutlook, StopRequest } from './lifecycle-news.ts'
 import type { RunningContainer } from './running-container.ts'
 
 /** What an engine takes from ending a container to having removed it. */
@@ -17,6 +17,8 @@ interface DeathsParts {
   readonly containers: Containers
   readonly locks: KeyedLock
   readonly restarts: CrashRestarts
+  /** For whoever holds the lock. */
+  readonly stopNow: (workspaceId: string, by: StopRequest) => Promise<void>
   readonly announce: (news: LifecycleNews) => void
   readonly background: Background
   /** Aborted when the server ends: nothing that ends from then on is news. */
@@ -45,22 +47,27 @@ export class Deaths {
 
   /** Without a death the engine is asked how it ended, and one that runs after all is left alone. */
   async over(container: RunningContainer, death?: Death): Promise<void> {
-    const { containers, locks, signal } = this.#parts
+    const { containers, locks, restarts, stopNow, announce, signal } = this.#parts
     await locks.run(container.workspaceId, async () => {
       // Somebody stopped it on purpose while this waited for its turn.
       if (containers.find(container.workspaceId) !== container || signal.aborted) return
       const state = await this.#lastState(container.containerId)
-      if (!state?.running) return this.bury(container, classifyDeath(state, container.facts.memoryLimitBytes))
-      if (death) await this.bury(container, death)
+      if (state?.running && !death) return
+      const { workspaceId, unmetStop } = container
+      if (unmetStop) return stopNow(workspaceId, unmetStop)
+      const why = state?.running && death ? death : deathOf(container, state)
+      await containers.bury(container, why)
+      announce({ kind: 'died', workspaceId, ...why, restart: restarts.died(workspaceId, why.cause) })
     })
   }
 
-  /** For whoever holds the lock already. */
-  async bury(container: RunningContainer, death: Death): Promise<void> {
-    const { containers, restarts, announce } = this.#parts
+  /** For a start that found it so, and holds the lock: nothing but that start will come of it. */
+  async foundOver(container: RunningContainer, state: ContainerState | undefined): Promise<void> {
+    const { containers, announce } = this.#parts
     const { workspaceId } = container
+    const death = deathOf(container, state)
     await containers.bury(container, death)
-    announce({ kind: 'died', workspaceId, ...death, restart: restarts.died(workspaceId, death.cause) })
+    announce({ kind: 'died', workspaceId, ...death, restart: NO_RESTART })
   }
 
   /** Who removes a container from outside ends it first: one that was told to end is looked at again a moment later. */
@@ -72,3 +79,8 @@ export class Deaths {
     return engine.inspect(containerId)
   }
 }
+
+const NO_RESTART: RestartOutlook = { attempts: 0, inSeconds: null, gaveUp: false }
+
+const deathOf = ({ facts }: RunningContainer, state: ContainerState | undefined): Death =>
+  classifyDeath(state, facts.memoryLimitBytes)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { engineWith, openMachine, SYSTEM } from '../../testing/open-machine.ts'
+import { engineWith, openMachine } from '../../testing/open-machine.ts'
+import { SYSTEM } from './lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 
@@ -56,6 +57,39 @@ test('an engine that cannot stop a container does not hold up a drain', async ()
   expect(news.map(({ kind }) => kind)).toEqual(['started', 'stopping', 'started'])
   await lifecycle.drain('shutdown')
   expect(await machine.recorded(id)).toEqual(['start api'])
+})
+
+test('one container that cannot be cleared away holds up no other', async () => {
+  const machine = await openMachine()
+  const [stuck, usual] = [await machine.workspace(), await machine.workspace()]
+  const earlier = machine.server()
+  for (const { id } of [stuck, usual]) await earlier.lifecycle.start(id, API)
+  await earlier.lifecycle.end()
+  const left = (await machine.row(stuck.id)).containerId ?? ''
+  const engine = engineWith(machine.engine, {
+    remove: (container, options) =>
+      container === left ? Promise.reject(new Error('no')) : machine.engine.remove(container, options),
+  })
+  const { lifecycle } = machine.server({ engine })
+  await lifecycle.drain('shutdown')
+  expect(await machine.engine.list()).toMatchObject([{ id: left }])
+  expect(machine.log.records.at(-1)).toMatchObject({
+    message: 'a workspace could not be stopped',
+    fields: { workspace: stuck.id },
+  })
+})
+
+test('starts can be refused while what runs goes on', async () => {
+  const machine = await openMachine()
+  const { lifecycle } = await machine.boot()
+  const [{ id }, other] = [await machine.workspace(), await machine.workspace()]
+  await lifecycle.start(id, API)
+  lifecycle.refuseStarts()
+  await expect(lifecycle.start(other.id, API)).rejects.toMatchObject({ code: 'draining' })
+  expect(await lifecycle.start(id, API)).toBe('already_running')
+  await lifecycle.requireRunning(id).agent.ping()
+  await lifecycle.drain('shutdown')
+  expect(await machine.engine.list()).toEqual([])
 })
 
 test('a stop that hangs is waited for half a minute', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Background } from '../../kernel/background.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { MemoryLog } from '../../testing/memory-log.ts'
 import { CALM, type EvictionCandidate, Evictor, nextPressure, type Pressure } from './eviction.ts'
@@ -37,6 +38,7 @@ function evictor(percents: number[], candidates: EvictionCandidate[]) {
     },
     candidates: () => candidates.filter(({ workspaceId }) => !evicted.includes(workspaceId)),
     evict: async (workspaceId) => void evicted.push(workspaceId),
+    background: new Background(log),
     clock,
     log,
   })

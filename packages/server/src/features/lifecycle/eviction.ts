@@ -1,3 +1,4 @@
+import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { AvailableMemory } from './memory-available.ts'
@@ -36,6 +37,7 @@ export interface EvictorParts {
   /** Those that may be stopped now. */
   readonly candidates: () => readonly EvictionCandidate[]
   readonly evict: (workspaceId: string) => Promise<void>
+  readonly background: Background
   readonly clock: Clock
   readonly log: Logger
 }
@@ -55,10 +57,13 @@ export class Evictor {
 
   begin(): void {
     if (this.#ended) return
-    const { clock, settings } = this.#parts
-    this.#cancel = clock.after(settings().evictionPollIntervalSeconds * 1000, () => {
-      void this.poll().finally(() => this.begin())
-    })
+    const { background, clock, settings } = this.#parts
+    this.#cancel = clock.after(settings().evictionPollIntervalSeconds * 1000, () =>
+      background.run('a look at the memory', async () => {
+        await this.poll()
+        this.begin()
+      }),
+    )
   }
 
   end(): void {

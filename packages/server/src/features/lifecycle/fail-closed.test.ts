@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Machine, openMachine, SYSTEM } from '../../testing/open-machine.ts'
+import { type Machine, openMachine } from '../../testing/open-machine.ts'
+import { SYSTEM } from './lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 const STOP = { cause: 'stop', actor: SYSTEM } as const
@@ -50,4 +51,15 @@ test('a start that was recorded first and failed is taken back in the trail', as
   const { lifecycle } = await machine.boot()
   await expect(lifecycle.start(id, API)).rejects.toMatchObject({ code: 'bad_request' })
   expect(await machine.recorded(id)).toEqual(['start api', 'stop start_failed'])
+})
+
+test('where proof of FIPS is wanted nothing starts, because nobody can ask for it yet', async () => {
+  const machine = await openMachine({ SVCD_FIPS_MODE: 'true' })
+  const { id } = await machine.workspace()
+  const { lifecycle } = await machine.boot()
+  await expect(lifecycle.start(id, API)).rejects.toMatchObject({
+    code: 'start_failed',
+    message: expect.stringContaining('SVCD_FIPS_MODE'),
+  })
+  expect(await machine.engine.list()).toEqual([])
 })

@@ -1,14 +1,11 @@
 import { AgentError } from '../../agent/agent-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { HealthCheck, Workspace } from '../workspaces/workspace.ts'
+import type { HealthCheck } from '../workspaces/workspace.ts'
 import { deadline } from './deadline.ts'
-import { type HealthTimes, healthMessage, planOf, sameCheck } from './health-result.ts'
+import { type CheckPlan, type HealthTimes, healthMessage, planOf, sameCheck } from './health-result.ts'
 import type { HealthNews } from './lifecycle-news.ts'
-import { Slots } from './slots.ts'
 
-/** Checks that run at once, over all workspaces: one that hangs must not hold up the others. */
-const AT_ONCE = 4
 /** A service that just started is looked at more often, until it is well for the first time. */
 const EAGER_MS = 3_000
 const JITTER = 0.1
@@ -42,10 +39,13 @@ interface Watched {
   check: HealthCheck | null
   state: HealthState
   cancel: (() => void) | undefined
+  /** A workspace has one check under way at most. Its agent does the waiting, so workspaces need no turns. */
+  asking: AbortController | undefined
 }
 
 interface HealthChecksParts {
-  readonly workspaces: { find(id: string): Promise<Workspace | undefined> }
+  /** As it is now; null for none, or none yet. */
+  readonly checkOf: (workspaceId: string) => Promise<HealthCheck | null>
   readonly settings: () => HealthTimes
   readonly announce: (workspaceId: string, news: HealthNews) => void
   readonly clock: Clock
@@ -58,7 +58,6 @@ interface HealthChecksParts {
 export class HealthChecks {
   readonly #parts: HealthChecksParts
   readonly #watched = new Map<string, Watched>()
-  readonly #slots = new Slots(AT_ONCE)
 
   constructor(parts: HealthChecksParts) {
     this.#parts = parts
@@ -67,7 +66,7 @@ export class HealthChecks {
   /** From now on; a container that was watched before under the same id is forgotten. */
   watch(subject: HealthSubject): void {
     this.forget(subject.workspaceId)
-    const watched: Watched = { subject, check: null, state: UNKNOWN, cancel: undefined }
+    const watched: Watched = { subject, check: null, state: UNKNOWN, cancel: undefined, asking: undefined }
     this.#watched.set(subject.workspaceId, watched)
     this.#plan(watched, 0)
   }
@@ -93,7 +92,9 @@ export class HealthChecks {
   }
 
   forget(workspaceId: string): void {
-    this.#watched.get(workspaceId)?.cancel?.()
+    const watched = this.#watched.get(workspaceId)
+    watched?.cancel?.()
+    watched?.asking?.abort()
     this.#watched.delete(workspaceId)
   }
 
@@ -108,21 +109,23 @@ export class HealthChecks {
     const spread = delayMs * (1 + JITTER * (2 * random() - 1))
     watched.cancel = clock.after(spread, () => {
       watched.cancel = undefined
-      this.#slots
-        .run(() => this.#check(watched))
-        .catch((error: unknown) => {
-          if (!this.#isWatched(watched)) return
-          log.error('a health check could not be made', { workspace: workspaceId, error })
-          if (!watched.cancel) this.#plan(watched, 1000 * settings().healthCheckIntervalSeconds)
-        })
+      this.#check(watched).catch((error: unknown) => {
+        if (!this.#isWatched(watched)) return
+        log.error('a health check could not be made', { workspace: workspaceId, error })
+        if (!watched.cancel) this.#plan(watched, 1000 * settings().healthCheckIntervalSeconds)
+      })
     })
   }
 
   async #check(watched: Watched): Promise<void> {
     const check = await this.#presentCheck(watched)
-    if (!check || !this.#isWatched(watched)) return
+    // The same check is being made already: its answer counts, and the next comes after it.
+    if (!check || !this.#isWatched(watched) || watched.asking) return
     const plan = planOf(check, this.#parts.settings())
-    const message = await this.#ask(watched.subject, plan.command, plan.timeoutMs)
+    const asking = new AbortController()
+    watched.asking = asking
+    const message = await this.#ask(watched.subject, plan, asking.signal)
+    if (watched.asking === asking) watched.asking = undefined
     if (!this.#isWatched(watched) || watched.check !== check) return
     const inGrace = this.#parts.clock.nowMs() < watched.subject.serviceStartedAt * 1000 + plan.graceMs
     if (message !== undefined && (message === null || !inGrace)) this.#note(watched, message)
@@ -134,16 +137,22 @@ export class HealthChecks {
 
   /** Read each time, so that a changed check counts from its first run. */
   async #presentCheck(watched: Watched): Promise<HealthCheck | null> {
-    const workspace = await this.#parts.workspaces.find(watched.subject.workspaceId)
-    const check = workspace?.setupState === 'complete' ? workspace.healthCheck : null
-    if (!sameCheck(check, watched.check)) watched.state = { ...UNKNOWN, seq: watched.state.seq }
+    const check = await this.#parts.checkOf(watched.subject.workspaceId)
+    if (sameCheck(check, watched.check)) return watched.check
+    watched.asking?.abort()
+    watched.asking = undefined
+    watched.state = { ...UNKNOWN, seq: watched.state.seq }
     watched.check = check
     return check
   }
 
   /** Null for a service that is well; undefined when nobody could be asked. */
-  async #ask(subject: HealthSubject, command: string, timeoutMs: number): Promise<string | null | undefined> {
-    const { signal, done } = deadline(this.#parts.clock, timeoutMs + ANSWER_MS, 'the health check')
+  async #ask(
+    subject: HealthSubject,
+    { command, timeoutMs }: CheckPlan,
+    until: AbortSignal,
+  ): Promise<string | null | undefined> {
+    const { signal, done } = deadline(this.#parts.clock, timeoutMs + ANSWER_MS, 'the health check', until)
     try {
       return healthMessage(await subject.checkHealth(command, timeoutMs, { signal }), timeoutMs)
     } catch (error) {

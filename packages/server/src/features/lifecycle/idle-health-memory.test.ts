@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { openMachine, SYSTEM } from '../../testing/open-machine.ts'
+import { engineWith, openMachine } from '../../testing/open-machine.ts'
+import { SYSTEM } from './lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 
@@ -116,4 +117,47 @@ test('when memory is scarce the longest unused workspace goes, and never one tha
     })
     .toContain('memory is scarce, and no workspace may be stopped for it')
   expect([watched, pinned].map((workspace) => lifecycle.status(workspace).running)).toEqual([true, true])
+})
+
+test('a workspace that somebody came to meanwhile is not evicted', async () => {
+  const machine = await openMachine()
+  const { id } = await machine.workspace()
+  let looks = 0
+  const { lifecycle, news } = await machine.boot({
+    measureMemory: async () => ({ bytes: 1, fraction: 0.05 }),
+    // Nobody is there when it is chosen; somebody is when its turn comes.
+    hasClients: () => ++looks > 1,
+  })
+  await lifecycle.start(id, API)
+  await expect
+    .poll(() => {
+      machine.clock.advance(10_000)
+      return looks
+    })
+    .toBeGreaterThan(1)
+  await lifecycle.end()
+  expect(news.map(({ kind }) => kind)).toEqual(['started'])
+  expect(await machine.engine.list()).toHaveLength(1)
+})
+
+test('a server that ends waits for an eviction that is under way', async () => {
+  const machine = await openMachine()
+  const { id } = await machine.workspace()
+  let isRemoving = false
+  const engine = engineWith(machine.engine, {
+    async remove(container, options) {
+      isRemoving = true
+      await machine.engine.remove(container, options)
+    },
+  })
+  const { lifecycle } = await machine.boot({ engine, measureMemory: async () => ({ bytes: 1, fraction: 0.05 }) })
+  await lifecycle.start(id, API)
+  await expect
+    .poll(() => {
+      if (!isRemoving) machine.clock.advance(10_000)
+      return isRemoving
+    })
+    .toBe(true)
+  await lifecycle.end()
+  expect([await machine.engine.list(), await machine.recorded(id)]).toEqual([[], ['start api', 'stop eviction']])
 })

@@ -6,6 +6,18 @@ export type Actor = { readonly type: 'user'; readonly id: string } | { readonly 
 
 export const SYSTEM: Actor = { type: 'system' }
 
+export interface StartRequest {
+  readonly cause: StartCause
+  readonly actor: Actor
+  /** Where the person who asked for it reaches the server. */
+  readonly externalUrl?: string | undefined
+}
+
+export interface StopRequest {
+  readonly cause: StopCause
+  readonly actor: Actor
+}
+
 /** What has happened to a workspace, in the order in which it is announced. */
 export type LifecycleNews = {
   readonly workspaceId: string

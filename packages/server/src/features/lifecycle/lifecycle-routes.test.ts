@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LocalEngine } from '../../engine/local/local-engine.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import { MemoryLog } from '../../testing/memory-log.ts'
 import { AGENT_DIR, run } from '../../testing/open-machine.ts'
 import { type AccountsServer, field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
         dataDir: join(folder, 'data'),
         agentDir: AGENT_DIR,
         clock: systemClock,
+        log: new MemoryLog(),
       }),
   })
   ann = await server.person('ann')
@@ -130,7 +132,7 @@ test('the token in a workspace names it, until its container is gone', async () 
   const token = await run(server.app.lifecycle.requireRunning(id), 'cat /tmp/svc/workspace-token')
   const good = await verify(token)
   expect([good.status, good.json]).toEqual([200, { status: 'ok', workspace_id: id }])
-  expect(await verify()).toMatchObject({ status: 401, json: { detail: 'Missing workspace token' } })
+  expect(await verify()).toMatchObject({ status: 401, json: { detail: 'Missing token' } })
   expect((await verify()).headers['x-token-error']).toBe('missing')
   expect((await verify(ann.token)).headers['x-token-error']).toBe('invalid')
   await succeed(ann.post(`/workspaces/${id}/stop`))

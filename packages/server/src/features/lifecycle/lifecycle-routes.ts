@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@svc/protocol/errors'
 import { WorkspaceRestarted, WorkspaceStarted, WorkspaceStatusReply, WorkspaceStopped } from '@svc/protocol/lifecycle'
 import type { Permission } from '@svc/protocol/permissions'
 import * as z from 'zod'
@@ -14,6 +15,20 @@ const TAG = 'Workspaces'
 /** Who may use its terminals may also start and stop it. */
 const terminalOr = (permission: Permission) =>
   anyOf({ permission: 'terminal', on: WORKSPACE }, { permission, on: WORKSPACE })
+
+const START_REFUSALS: readonly ErrorCode[] = [
+  'bad_request',
+  'workspace_not_found',
+  'image_not_usable',
+  'conflict',
+  'volume_quota_reached',
+  'capacity_reached',
+  'running_limit_reached',
+  'draining',
+  'audit_unavailable',
+  'start_failed',
+  'unavailable',
+]
 
 const actor = ({ userId }: Caller): Actor => ({ type: 'user', id: userId })
 
@@ -43,19 +58,7 @@ export const lifecycleRoutes = ({
     needs: terminalOr('start-workspace'),
     params: Params,
     reply: WorkspaceStarted,
-    refusals: [
-      'bad_request',
-      'workspace_not_found',
-      'image_not_usable',
-      'conflict',
-      'volume_quota_reached',
-      'capacity_reached',
-      'running_limit_reached',
-      'draining',
-      'audit_unavailable',
-      'start_failed',
-      'unavailable',
-    ],
+    refusals: START_REFUSALS,
     handle: async ({ caller, params, request }) => {
       const by = { cause: 'api', actor: actor(caller), externalUrl: request.externalUrl } as const
       return { status: await lifecycle.start(params.id, by) }
@@ -84,7 +87,7 @@ export const lifecycleRoutes = ({
     needs: terminalOr('restart-workspace'),
     params: Params,
     reply: WorkspaceRestarted,
-    refusals: ['workspace_not_found', 'draining', 'audit_unavailable', 'start_failed', 'unavailable'],
+    refusals: START_REFUSALS,
     handle: async ({ caller, params, request }) => {
       await workspaces.require(params.id)
       await lifecycle.restart(params.id, { actor: actor(caller), externalUrl: request.externalUrl })

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { EngineError } from '../../engine/container-engine.ts'
-import { engineWith, openMachine, run, SYSTEM } from '../../testing/open-machine.ts'
+import { engineWith, openMachine, run } from '../../testing/open-machine.ts'
+import { SYSTEM } from './lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 const STOP = { cause: 'stop', actor: SYSTEM } as const
@@ -248,6 +249,22 @@ test('a mount that is no longer allowed refuses the start with its own sentence'
     code: 'bad_request',
     message: expect.stringContaining("Invalid mount '/etc:/host-etc'"),
   })
+})
+
+test('a mount cannot be led elsewhere by a link that the user laid in the home', async () => {
+  const machine = await openMachine()
+  const { id } = await machine.workspace()
+  const { lifecycle } = await machine.boot()
+  await lifecycle.start(id, API)
+  await run(lifecycle.requireRunning(id), 'ln -s /opt/svc ~/x; mkdir ~/plain')
+  await lifecycle.stop(id, STOP)
+  for (const target of ['/home/svc/x', '/home/svc/x/bin']) {
+    await machine.change(id, { mounts: [`cache:${target}`] })
+    await expect(lifecycle.start(id, API)).rejects.toThrow(`Nothing can be mounted at ${target}: x in`)
+  }
+  await machine.engine.volumes.create('cache', id)
+  await machine.change(id, { mounts: ['cache:/home/svc/plain'] })
+  expect(await lifecycle.start(id, API)).toBe('started')
 })
 
 test('an owner has no more running than allowed, those that are starting included', async () => {

@@ -6,19 +6,18 @@ import { Background } from '../../kernel/background.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { ContainerEvents } from '../container-events/container-events.ts'
 import { effectiveLimits } from '../workspaces/effective-settings.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { HealthCheck, Workspace } from '../workspaces/workspace.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { Admission } from './admission.ts'
 import { AgentWatch } from './agent-watch.ts'
 import { ContainerStarter, type ReadyAgent, type StarterParts } from './container-starter.ts'
-import { Containers, type StartRequest, type StopRequest } from './containers.ts'
+import { Containers } from './containers.ts'
 import { CrashRestarts } from './crash-restarts.ts'
-import { deadline } from './deadline.ts'
-import { classifyDeath } from './death.ts'
 import { Deaths } from './deaths.ts'
+import { Drain } from './drain.ts'
 import { HealthChecks } from './health-checks.ts'
 import { KeyedLock } from './keyed-lock.ts'
-import { type LifecycleNews, reasonFor, SYSTEM } from './lifecycle-news.ts'
+import { type LifecycleNews, reasonFor, type StartRequest, type StopRequest, SYSTEM } from './lifecycle-news.ts'
 import { type AvailableMemory, availableMemory } from './memory-available.ts'
 import { PendingStarts, type StartResult } from './pending-starts.ts'
 import type { RunningContainer, RunningWorkspace } from './running-container.ts'
@@ -29,13 +28,10 @@ import { UnusedWorkspaces } from './unused-workspaces.ts'
 import { Upkeep } from './upkeep.ts'
 import { STOPPED, type WorkspaceStatus } from './workspace-status.ts'
 
-/** Whatever is not stopped by then runs on, and the next server looks after it. */
-const DRAIN_MS = 30_000
-
 export interface LifecycleParts extends Omit<StarterParts, 'settings'> {
   readonly workspaces: Pick<
     Workspaces,
-    'find' | 'require' | 'noteContainer' | 'withContainer' | 'toAutoStart' | 'changed'
+    'find' | 'require' | 'noteContainer' | 'startedWith' | 'withContainer' | 'toAutoStart' | 'changed'
   >
   readonly events: ContainerEvents
   readonly settings: () => Pick<Settings, 'containers' | 'capacity' | 'hosting' | 'egress' | 'branding' | 'audit'>
@@ -70,6 +66,7 @@ export class Lifecycle {
   readonly #agents: AgentWatch
   readonly #renewals: TokenRenewals
   readonly #upkeep: Upkeep
+  readonly #drain: Drain
   #gate: Gate = 'open'
 
   constructor(parts: LifecycleParts) {
@@ -79,6 +76,7 @@ export class Lifecycle {
     const locks = this.#locks
     const measure = parts.measureMemory ?? (() => availableMemory())
     const announce = (news: LifecycleNews) => this.news.announce(news)
+    const stopNow = (id: string, by: StopRequest) => this.#stopNow(id, by)
     const starter = new ContainerStarter(parts)
     const background = new Background(log)
     const containers = new Containers({
@@ -107,9 +105,19 @@ export class Lifecycle {
       log,
     })
     const restarts = this.#restarts
-    this.#deaths = new Deaths({ engine, containers, locks, restarts, announce, background, signal, clock })
+    this.#deaths = new Deaths({
+      engine,
+      containers,
+      locks,
+      restarts,
+      stopNow,
+      announce,
+      background,
+      signal,
+      clock,
+    })
     this.#health = new HealthChecks({
-      workspaces,
+      checkOf: async (id) => checkOf(await workspaces.find(id)),
       settings: () => settings().containers,
       announce: (workspaceId, news) => announce({ kind: 'health', workspaceId, ...news }),
       clock,
@@ -123,7 +131,6 @@ export class Lifecycle {
       measure,
       hasClients,
       stopIf: (id, by, isStillWanted) => this.#stopIf(id, by, isStillWanted),
-      announce,
       background,
       clock,
       log,
@@ -136,12 +143,23 @@ export class Lifecycle {
       clock,
     })
     this.#renewals = new TokenRenewals(parts)
+    const starts = this.#starts
+    this.#drain = new Drain({
+      engine,
+      containers,
+      starts,
+      locks,
+      stop: (id, by) => this.stop(id, by),
+      stopNow,
+      clock,
+      log,
+    })
     const stock = new StockTaking({
       engine,
       containers,
       workspaces,
       locks,
-      adopt: (workspace) => this.#adopt(workspace, signal),
+      adopt: (workspace) => containers.adopt(workspace, signal),
       onOver: (container) => this.#deaths.over(container),
       onAgentAway: (container) => void this.#agents.seek(container),
       log,
@@ -238,21 +256,21 @@ export class Lifecycle {
     await this.#upkeep.begin()
   }
 
-  /** Stops everything at once and lets nothing start meanwhile. Trouble is logged and holds up nobody. */
-  async drain(cause: 'drain' | 'shutdown' = 'drain'): Promise<void> {
-    const { clock, log } = this.#parts
+  /** From now on; nothing that runs or is being started is stopped. */
+  refuseStarts(): void {
     if (this.#gate === 'open') this.#gate = 'draining'
     this.#upkeep.endAutoStart()
     this.#restarts.drop()
-    this.#starts.abortAll(closed())
-    const late = deadline(clock, DRAIN_MS, 'stopping all workspaces')
-    const tooLate = new Promise<unknown>((resolve) => late.signal.addEventListener('abort', resolve))
-    await Promise.race([this.#stopAll(cause), tooLate])
-    late.done()
-    if (late.signal.aborted) log.error('not all workspaces could be stopped', { error: late.signal.reason })
   }
 
-  /** After a drain: workspaces may be started again, and those that come up with the server are. */
+  /** Stops everything at once and lets nothing start meanwhile. Trouble is logged and holds up nobody. */
+  async drain(cause: 'drain' | 'shutdown' = 'drain'): Promise<void> {
+    this.refuseStarts()
+    this.#starts.abortAll(closed())
+    await this.#drain.run(cause)
+  }
+
+  /** After a drain or a refusal: workspaces may be started again, and those that come up with the server are. */
   resume(): void {
     if (this.#gate !== 'draining') return
     this.#gate = 'open'
@@ -297,16 +315,11 @@ export class Lifecycle {
   /** Also takes up a container that runs, and clears one away that does not. */
   async #isRunning(workspace: Workspace, signal: AbortSignal): Promise<boolean> {
     const container = this.#containers.find(workspace.id)
-    if (!container) return this.#adopt(workspace, signal)
+    if (!container) return this.#containers.adopt(workspace, signal)
     const state = await this.#parts.engine.inspect(container.containerId)
-    if (state?.running) return true
-    await this.#deaths.bury(container, classifyDeath(state, container.facts.memoryLimitBytes))
-    this.#restarts.clear(workspace.id)
-    return false
-  }
-
-  async #adopt(workspace: Workspace, signal: AbortSignal): Promise<boolean> {
-    return this.#containers.adopt(workspace, { signal, ...(this.#isAlwaysOn(workspace) ? { idleSeconds: 0 } : {}) })
+    if (!state?.running) await this.#deaths.foundOver(container, state)
+    else container.keep()
+    return state?.running === true
   }
 
   /** One that comes up with the server does not go down because nobody uses it. */
@@ -329,31 +342,6 @@ export class Lifecycle {
     this.news.announce({ kind: 'stopped', workspaceId, cause, reason: reasonFor(cause) })
   }
 
-  async #stopAll(cause: 'drain' | 'shutdown'): Promise<void> {
-    const { engine, log } = this.#parts
-    const stop = (workspaceId: string) =>
-      this.stop(workspaceId, { cause, actor: SYSTEM }).catch((error: unknown) =>
-        log.error('a workspace could not be stopped', { workspace: workspaceId, error }),
-      )
-    await Promise.all(this.#containers.all().map(({ workspaceId }) => stop(workspaceId)))
-    await this.#starts.settled()
-    try {
-      // Whatever came up in spite of the closed gate, or was never taken up.
-      const left = await engine.list()
-      await Promise.all(left.map(({ id, workspaceId }) => this.#clear(workspaceId, id, cause)))
-    } catch (error) {
-      log.error('the engine could not be asked for what is left', { error })
-    }
-  }
-
-  async #clear(workspaceId: string, containerId: string, cause: StopCause): Promise<void> {
-    await this.#locks.run(workspaceId, async () => {
-      await this.#stopNow(workspaceId, { cause, actor: SYSTEM })
-      const isLeft = (await this.#parts.engine.inspect(containerId)) !== undefined
-      if (isLeft) await this.#containers.reap(workspaceId, containerId)
-    })
-  }
-
   #up(container: RunningContainer, { tokenExpiresAt }: ReadyAgent): void {
     this.#agents.watch(container)
     this.#renewals.begin(container, tokenExpiresAt)
@@ -373,11 +361,14 @@ export class Lifecycle {
     const { workspaceId, facts } = container
     this.#watchHealth(container)
     this.#unused.added()
+    // One that was lost while it stopped was not looked for.
+    if (container.agent.lostBecause) void this.#agents.seek(container)
     const { serviceStartedAt } = facts
     this.news.announce({ kind: 'started', workspaceId, cause: 'stop_failed', serviceStartedAt })
   }
 
   #stopping({ workspaceId }: RunningContainer, cause: StopCause, message: string | null): void {
+    if (cause === 'eviction') this.news.announce({ kind: 'evicted', workspaceId, reason: reasonFor(cause) })
     this.news.announce({ kind: 'stopping', workspaceId, cause })
     this.#health.finish(workspaceId, message)
   }
@@ -396,6 +387,9 @@ const closed = (): AppError =>
   new AppError('draining', 'The server is restarting or shutting down: no workspace can be started until that is over')
 
 const stoppedMeanwhile = (): AppError => new AppError('conflict', 'The workspace was stopped while it was starting')
+
+const checkOf = (workspace: Workspace | undefined): HealthCheck | null =>
+  workspace?.setupState === 'complete' ? workspace.healthCheck : null
 
 const restartPolicy = (settings: Settings['containers']) => ({
   enabled: settings.restartEnabled,

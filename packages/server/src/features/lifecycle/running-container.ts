@@ -1,6 +1,7 @@
-import type { WorkspaceNetwork } from '@svc/protocol/lifecycle'
 import type { AgentClient } from '../../agent/agent-client.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { StartedWith } from '../workspaces/started-with.ts'
+import type { StopRequest } from './lifecycle-news.ts'
 
 /** A workspace whose container runs, for those who have something to do in it. */
 export interface RunningWorkspace {
@@ -14,19 +15,13 @@ export interface RunningWorkspace {
   touch(): void
 }
 
-export interface ContainerFacts {
+export interface ContainerFacts extends StartedWith {
   readonly workspaceId: string
   readonly containerId: string
   readonly ownerId: string
   /** Epoch seconds, as the next. */
   readonly startedAt: number
   readonly serviceStartedAt: number
-  /** Ports of the host that lead into it. */
-  readonly ports: readonly number[]
-  readonly network: WorkspaceNetwork
-  readonly memoryLimitBytes: number | undefined
-  /** Undefined follows the server's default, live. */
-  readonly idleSeconds: number | undefined
 }
 
 /** A container with an agent that answers, as long as memory knows of it. */
@@ -36,6 +31,7 @@ export class RunningContainer implements RunningWorkspace {
   #agent: AgentClient
   #lastActivityMs: number
   #state: 'running' | 'stopping' = 'running'
+  #unmetStop: StopRequest | undefined
 
   constructor(facts: ContainerFacts, agent: AgentClient, clock: Clock) {
     this.facts = facts
@@ -82,8 +78,18 @@ export class RunningContainer implements RunningWorkspace {
     this.#state = 'stopping'
   }
 
-  /** The engine could not stop it. */
-  runsOn(): void {
+  /** The engine could not stop it, or could not say. Should it end now, that is the stop somebody asked for. */
+  runsOn(asked: StopRequest): void {
     this.#state = 'running'
+    this.#unmetStop = asked
+  }
+
+  get unmetStop(): StopRequest | undefined {
+    return this.#unmetStop
+  }
+
+  /** Somebody wants it to run after all. */
+  keep(): void {
+    this.#unmetStop = undefined
   }
 }

@@ -11,7 +11,7 @@ import { Slots } from './slots.ts'
 const AT_ONCE = 8
 
 interface StockTakingParts {
-  readonly engine: Pick<ContainerEngine, 'list'>
+  readonly engine: Pick<ContainerEngine, 'list' | 'inspect'>
   readonly containers: Containers
   readonly workspaces: Pick<Workspaces, 'find' | 'withContainer'>
   readonly locks: KeyedLock
@@ -66,14 +66,15 @@ export class StockTaking {
 
   /** A container the engine has: ours already, one to take up, or one too many. */
   async #place({ id: containerId, workspaceId, running }: ContainerState): Promise<void> {
-    const { containers, workspaces, locks, adopt } = this.#parts
+    const { engine, containers, workspaces, locks, adopt } = this.#parts
     // Somebody is busy with it: the next look will find it settled.
     if (containers.find(workspaceId)?.containerId === containerId || locks.isHeld(workspaceId)) return
     await locks.run(workspaceId, async () => {
       if (containers.find(workspaceId)?.containerId === containerId) return
       const workspace = await workspaces.find(workspaceId)
       if (running && workspace?.containerId === containerId) await adopt(workspace)
-      else await containers.reap(workspaceId, containerId)
+      // The list is older than this turn: one that was stopped meanwhile has its row already.
+      else if (await engine.inspect(containerId)) await containers.reap(workspaceId, containerId)
     })
   }
 

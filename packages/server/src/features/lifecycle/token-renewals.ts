@@ -1,11 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { WorkspaceTokens } from '../workspace-tokens/workspace-tokens.ts'
+import { deadline } from './deadline.ts'
 import type { RunningContainer } from './running-container.ts'
 
 /** The share of its life after which a token is replaced. */
 const RENEW_AT = 0.8
 const RETRY_MS = 60_000
+/** An agent that is there answers at once. */
+const WRITE_MS = 15_000
 /** However short a token lives, and however the clock was moved. */
 const SHORTEST_WAIT_MS = 1_000
 /** Timers of the system cannot wait for longer than some weeks. */
@@ -49,12 +52,21 @@ export class TokenRenewals {
     const isOurs = () => this.#timers.get(workspaceId) === timer
     try {
       const { token, expiresAt } = await this.#tokens.issue(workspaceId, containerId)
-      await container.agent.writeToken(token)
+      await this.#write(container, token)
       if (isOurs()) this.begin(container, expiresAt)
     } catch (error) {
       if (!isOurs()) return
       this.#log.warning('a workspace token could not be renewed', { workspace: workspaceId, error })
       this.#renewAfter(container, RETRY_MS)
+    }
+  }
+
+  async #write({ agent }: RunningContainer, token: string): Promise<void> {
+    const late = deadline(this.#clock, WRITE_MS, 'writing the token')
+    try {
+      await agent.writeToken(token, { signal: late.signal })
+    } finally {
+      late.done()
     }
   }
 }

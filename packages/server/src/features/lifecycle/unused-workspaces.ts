@@ -2,11 +2,11 @@ import type { Settings } from '../../config/settings.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Containers, StopRequest } from './containers.ts'
+import type { Containers } from './containers.ts'
 import { Evictor } from './eviction.ts'
 import { IdleClock } from './idle-clock.ts'
 import type { KeyedLock } from './keyed-lock.ts'
-import { type LifecycleNews, reasonFor, SYSTEM } from './lifecycle-news.ts'
+import { type StopRequest, SYSTEM } from './lifecycle-news.ts'
 import type { AvailableMemory } from './memory-available.ts'
 import type { RunningContainer } from './running-container.ts'
 
@@ -18,7 +18,6 @@ interface UnusedWorkspacesParts {
   readonly hasClients: (workspaceId: string) => boolean
   /** `isStillWanted` is asked when nothing else can happen to the workspace any more. */
   readonly stopIf: (workspaceId: string, by: StopRequest, isStillWanted: () => boolean) => Promise<void>
-  readonly announce: (news: LifecycleNews) => void
   readonly background: Background
   readonly clock: Clock
   readonly log: Logger
@@ -32,13 +31,14 @@ export class UnusedWorkspaces {
 
   constructor(parts: UnusedWorkspacesParts) {
     this.#parts = parts
-    const { measure, clock, log } = parts
+    const { measure, background, clock, log } = parts
     this.#idle = new IdleClock({ clock, subjects: () => this.#subjects(), onIdle: (id) => this.#stopIdle(id) })
     this.#evictor = new Evictor({
       settings: () => parts.settings().capacity,
       measure,
       candidates: () => this.#evictable(),
       evict: (id) => this.#evict(id),
+      background,
       clock,
       log,
     })
@@ -92,16 +92,23 @@ export class UnusedWorkspaces {
   }
 
   #evictable(): RunningContainer[] {
-    const { locks, hasClients } = this.#parts
-    return this.#running().filter(
-      (container) =>
-        !locks.isHeld(container.workspaceId) && this.timeoutOf(container) > 0 && !hasClients(container.workspaceId),
-    )
+    const { locks } = this.#parts
+    return this.#running().filter((container) => !locks.isHeld(container.workspaceId) && this.#isDispensable(container))
+  }
+
+  #isDispensable(container: RunningContainer): boolean {
+    return this.timeoutOf(container) > 0 && !this.#parts.hasClients(container.workspaceId)
   }
 
   async #evict(workspaceId: string): Promise<void> {
-    const { stopIf, announce } = this.#parts
-    announce({ kind: 'evicted', workspaceId, reason: reasonFor('eviction') })
-    await stopIf(workspaceId, { cause: 'eviction', actor: SYSTEM }, () => true)
+    const { containers, stopIf } = this.#parts
+    const container = containers.find(workspaceId)
+    if (!container) return
+    const { lastActivityMs } = container
+    const isStillUnused = () =>
+      containers.find(workspaceId) === container &&
+      container.lastActivityMs === lastActivityMs &&
+      this.#isDispensable(container)
+    await stopIf(workspaceId, { cause: 'eviction', actor: SYSTEM }, isStillUnused)
   }
 }

@@ -36,7 +36,7 @@ export class Upkeep {
   /** Resolves when everything that runs was taken up. An engine that is away is asked again later. */
   async begin(): Promise<void> {
     await this.#firstLook()
-    this.#repeat(SWEEP_MS, () => this.lookSoon())
+    this.#lookLater()
   }
 
   /** Something may have been missed. */
@@ -76,11 +76,10 @@ export class Upkeep {
     await look
   }
 
-  #repeat(everyMs: number, work: () => void): void {
-    this.#after(everyMs, () => {
-      work()
-      this.#repeat(everyMs, work)
-    })
+  /** The next one is planned when this one is over: looks that take long must not pile up. */
+  #lookLater(): void {
+    const look = () => this.#look().finally(() => this.#lookLater())
+    this.#after(SWEEP_MS, () => this.#parts.background.run('looking at all containers', look))
   }
 
   #after(delayMs: number, work: () => void): void {

@@ -11,7 +11,7 @@ export const userDepartureRoutes = (departure: UserDeparture): Route[] => [
     needs: { permission: 'manage-users', on: '/users' },
     params: UserParams,
     reply: UserDeleted,
-    refusals: ['bad_request', 'not_found', 'audit_unavailable'],
+    refusals: ['bad_request', 'not_found', 'audit_unavailable', 'unavailable'],
     async handle({ caller, params, request }) {
       await departure.delete(caller, params.id, request)
       return { status: 'deleted' as const }

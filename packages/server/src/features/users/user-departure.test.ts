@@ -91,7 +91,10 @@ describe('the workspaces of somebody whose account is disabled', () => {
     const ann = await server.person('ann')
     const caller = await callerFor(server, ann)
     const make = async (name: string) => (await parts.operations.create(caller, { name }, requestFacts(server))).id
-    const watch = new OwnerWatch({ ...parts, stop: (id) => parts.ask(`stop ${id}`) })
+    const watch = new OwnerWatch({
+      ...parts,
+      stop: (id, actor) => parts.ask(`stop ${id} by ${actor.type === 'user' ? actor.id : 'the server'}`),
+    })
     return { server, ...parts, ann, make, watch }
   }
 
@@ -99,16 +102,29 @@ describe('the workspaces of somebody whose account is disabled', () => {
     const { server, ann, make, watch, asked, failing, background } = await open()
     await using _ = server
     const ids = [await make('one'), await make('two')]
-    failing.add(`stop ${ids[0]}`)
+    const stops = ids.map((id) => `stop ${id} by ${server.admin.id}`)
+    failing.add(stops[0] ?? '')
     await watch.begin()
     await succeed(server.admin.patch(`/users/${ann.id}`, { disabled: true }))
-    await expect.poll(() => asked.toSorted()).toEqual(ids.map((id) => `stop ${id}`).toSorted())
+    await expect.poll(() => asked.toSorted()).toEqual(stops.toSorted())
     await background.settled()
     watch.end()
     await succeed(server.admin.patch(`/users/${ann.id}`, { disabled: false }))
     await succeed(server.admin.patch(`/users/${ann.id}`, { disabled: true }))
     await background.settled()
     expect(asked).toHaveLength(2)
+  })
+
+  test('are stopped in the name of who deletes the account', async () => {
+    const { server, ann, make, watch, asked, background, ...parts } = await open()
+    await using _ = server
+    const id = await make('one')
+    await watch.begin()
+    const admin = await callerFor(server, server.admin)
+    await new UserDeparture(parts).delete(admin, ann.id, requestFacts(server))
+    await background.settled()
+    watch.end()
+    expect(asked).toContain(`stop ${id} by ${server.admin.id}`)
   })
 
   test('are stopped at the next start when they were running on without the server', async () => {
@@ -119,7 +135,7 @@ describe('the workspaces of somebody whose account is disabled', () => {
     await workspaces.noteContainer(id, 'a container')
     await watch.begin()
     await background.settled()
-    expect(asked).toEqual([`stop ${id}`])
+    expect(asked).toEqual([`stop ${id} by the server`])
     watch.end()
   })
 })

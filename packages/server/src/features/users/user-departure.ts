@@ -71,7 +71,7 @@ export class UserDeparture {
 
   async #disable(tx: Tx, origin: Request, userId: string): Promise<void> {
     const { accounts, audit } = this.#parts
-    await accounts.change(tx, userId, { disabled: true })
+    await accounts.change(tx, userId, { disabled: true }, origin.actor)
     const detail = { fields: ['disabled'] }
     await audit.record(tx, origin, { event: 'user.update', targetType: 'user', targetId: userId, detail })
   }

@@ -87,13 +87,14 @@ export class UserService {
       if (hash !== undefined) {
         await passwords.replace(tx, account, hash, { via: 'admin', mustChange: mustChangePassword ?? true, origin })
       }
-      await accounts.change(tx, userId, {
+      const accountChange = {
         ...names,
         ...(disabled === undefined ? {} : { disabled }),
         ...(mustChangePassword === undefined ? {} : { mustChangePassword }),
         // Or the next sweep for forgotten accounts would disable it again.
         ...(present.disabled && disabled === false ? { lastActivityAt: clock.nowMs() / 1000 } : {}),
-      })
+      }
+      await accounts.change(tx, userId, accountChange, caller)
       for (const entry of renamings(present, names)) await audit.record(tx, origin, entry)
       await audit.record(tx, origin, about('user.update', userId, { fields }))
     })

@@ -1,6 +1,7 @@
 import { VOLUME_NAME } from '@svc/protocol/volumes'
 import { type ContainerEngine, EngineError, type Volume, type VolumeStorage } from '../../engine/container-engine.ts'
 import { AppError } from '../../kernel/app-error.ts'
+import { FifoLock } from '../../storage/fifo-lock.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { type AuditEntry, BY_ITSELF, type Origin } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
@@ -22,8 +23,8 @@ interface VolumesParts {
 /** Disks that outlive containers, each for one workspace. The engine keeps them; whose they are stands in their labels. */
 export class Volumes {
   readonly #parts: VolumesParts
-  /** Settles when nobody is making or removing one: engines count and compare nothing for us. */
-  #turn: Promise<unknown> = Promise.resolve()
+  /** Held by who makes or removes one: engines count and compare nothing for us. */
+  readonly #turns = new FifoLock()
 
   constructor(parts: VolumesParts) {
     this.#parts = parts
@@ -140,11 +141,9 @@ export class Volumes {
     throw new AppError('bad_request', 'The container engine of this server has no volumes')
   }
 
-  /** One after the other, in the order asked for. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work)
-    this.#turn = mine.catch(() => undefined)
-    return mine
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.#turns.acquire()
+    return work().finally(release)
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFile, stat, statfs } from 'node:fs/promises'
+import { availableMemory } from '../lifecycle/memory-available.ts'
 
 /** How full a filesystem is, as `df` counts: what only root may use does not count as free. */
 export async function filesystemUsage(path: string): Promise<{ device: number; usagePercent: number }> {
@@ -8,12 +9,10 @@ export async function filesystemUsage(path: string): Promise<{ device: number; u
   return { device: dev, usagePercent: usable === 0 ? 0 : (100 * used) / usable }
 }
 
-/** How much of the machine's memory could not be had without swapping; undefined where the kernel does not say. */
+/** How much of the memory could not be had without swapping; undefined where the kernel does not say. */
 export async function memoryUsagePercent(): Promise<number | undefined> {
-  const text = await readFile('/proc/meminfo', 'utf8').catch(() => '')
-  const kilobytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? Number.NaN)
-  const percent = 100 * (1 - kilobytes('MemAvailable') / kilobytes('MemTotal'))
-  return Number.isFinite(percent) ? percent : undefined
+  const available = await availableMemory()
+  return available && 100 * (1 - available.fraction)
 }
 
 /** Share of the last minute in which some process waited for a processor; undefined where the kernel does not say. */

@@ -3,7 +3,7 @@ import { Reply, type Route, route } from '../../kernel/route.ts'
 import type { TokenProblem, WorkspaceTokens } from './workspace-tokens.ts'
 
 const SENTENCES: Record<TokenProblem, string> = {
-  missing: 'Missing workspace token',
+  missing: 'Missing token',
   expired: 'Workspace token expired',
   invalid: 'Invalid workspace token',
 }

@@ -1,5 +1,8 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openMachine, run, SYSTEM } from '../../testing/open-machine.ts'
+import { agentWith, openMachine, run } from '../../testing/open-machine.ts'
+import { SYSTEM } from '../lifecycle/lifecycle-news.ts'
 
 const API = { cause: 'api', actor: SYSTEM } as const
 
@@ -37,4 +40,28 @@ test('the token in a workspace is renewed before it is too old, while nobody is 
   expect(await tokens.check(await read())).toEqual({ workspaceId: id })
   await lifecycle.stop(id, { cause: 'stop', actor: SYSTEM })
   expect(await tokens.check(first)).toEqual({ problem: 'invalid' })
+})
+
+test('an agent that does not take its new token is asked again', async () => {
+  const agentDir = await agentWith(`
+    const files = process.getBuiltinModule('node:fs')
+    process.on('SIGUSR2', () => {
+      files.writeFileSync('/home/svc/blocked', '')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    })`)
+  const env = { SVCD_WORKSPACE_TOKEN_HOURS: '1', SVCD_IDLE_TIMEOUT_SECONDS: '0' }
+  const machine = await openMachine(env, { agentDir })
+  const { id } = await machine.workspace()
+  const { lifecycle } = await machine.boot()
+  await lifecycle.start(id, API)
+  void run(lifecycle.requireRunning(id), 'kill -USR2 $PPID').catch(() => undefined)
+  await expect.poll(() => access(join(machine.folder, 'data/workspaces', id, 'home/svc/blocked'))).toBeUndefined()
+  machine.clock.advance(0.8 * 3_600_000)
+  const told = () => machine.log.records.filter(({ message }) => message.includes('token could not be renewed'))
+  await expect
+    .poll(() => {
+      machine.clock.advance(15_000)
+      return told()
+    })
+    .toMatchObject([{ fields: { workspace: id } }])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { load } from '../../testing/load-test-settings.ts'
-import { effectiveIdleSeconds, effectiveLimits, hasPerHandleHome, hasSudo } from './effective-settings.ts'
+import { effectiveLimits, hasSudo } from './effective-settings.ts'
 
 const containersWith = async (env: Record<string, string>) => (await load(env)).settings.containers
 
@@ -21,12 +21,6 @@ test('a workspace has its own limits, and those of the server where it has none'
   })
 })
 
-test('0 seconds of its own mean never, whatever the server says', async () => {
-  const containers = await containersWith({ SVCD_IDLE_TIMEOUT_SECONDS: '60' })
-  expect(effectiveIdleSeconds({ settings: null }, containers)).toBe(60)
-  expect(effectiveIdleSeconds({ settings: { idle_timeout: 0 } }, containers)).toBe(0)
-})
-
 test.each([
   { server: 'true', own: true, sudo: true },
   { server: 'true', own: undefined, sudo: false },
@@ -35,13 +29,4 @@ test.each([
 ])('sudo: server $server, workspace $own, so $sudo', async ({ server, own, sudo }) => {
   const containers = await containersWith({ SVCD_ALLOW_SUDO: server })
   expect(hasSudo({ settings: own === undefined ? null : { allow_sudo: own } }, containers)).toBe(sudo)
-})
-
-test.each([
-  { server: 'true', own: true, homes: true },
-  { server: 'true', own: false, homes: false },
-  { server: 'false', own: true, homes: false },
-])('a home for each member: server $server, workspace $own, so $homes', async ({ server, own, homes }) => {
-  const containers = await containersWith({ SVCD_PER_HANDLE_HOME: server })
-  expect(hasPerHandleHome({ perHandleHome: own }, containers)).toBe(homes)
 })

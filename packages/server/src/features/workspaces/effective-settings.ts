@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts'
 import type { ContainerLimits } from '../../engine/container-engine.ts'
-import { bytesIn } from './size.ts'
+import { bytesIn } from '../../kernel/size.ts'
 import type { Workspace } from './workspace.ts'
 
 type OfServer = Settings['containers']
@@ -17,14 +17,6 @@ export function effectiveLimits({ settings }: Pick<Workspace, 'settings'>, serve
 
 const bytesOf = (text: string | undefined) => (text === undefined ? undefined : bytesIn(text))
 
-/** 0 for never. */
-export const effectiveIdleSeconds = ({ settings }: Pick<Workspace, 'settings'>, server: OfServer): number =>
-  settings?.idle_timeout ?? server.idleTimeoutSeconds
-
 /** The server can only forbid it. */
 export const hasSudo = ({ settings }: Pick<Workspace, 'settings'>, server: OfServer): boolean =>
   server.allowSudo && settings?.allow_sudo === true
-
-/** Whether each member has a home of their own. The server can only forbid it. */
-export const hasPerHandleHome = ({ perHandleHome }: Pick<Workspace, 'perHandleHome'>, server: OfServer): boolean =>
-  server.perHandleHome && perHandleHome

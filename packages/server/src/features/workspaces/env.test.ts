@@ -25,7 +25,7 @@ test.each([
     { A: '1', PATH: '/evil', LD_PRELOAD: 'x', LD_LIBRARY_PATH: 'y', PATHS: 'ok' },
     { A: '1', PATHS: 'ok' },
   ],
-  [{ SVCD_PORT: '1', SVCWS_FEATURE_X: '1', SVC_TOKEN: '1', SVCX: 'ok' }, { SVCX: 'ok' }],
+  [{ SVCD_PORT: '1', SVCWS_FEATURE_X: '1', SVCNET_X: '1', SVC_TOKEN: '1', SVCX: 'ok' }, { SVCX: 'ok' }],
   [{ 'A=B': '1', NUL: '\0', NUMBER: 7, NOTHING: null, B: 'ok' }, { B: 'ok' }],
   [{ PATH: '/evil' }, null],
   [{}, null],

@@ -6,7 +6,7 @@ type Env = Readonly<Record<string, string>>
 const NAME = /^[^=\s\p{C}]+$/u
 
 /** Names by which a container knows its server, and those that change which programs run. */
-const NOT_FROM_ELSEWHERE = /^(?:SVCD_|SVCWS_|SVC_)|^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH)$/
+const NOT_FROM_ELSEWHERE = /^(?:SVCD_|SVCWS_|SVCNET_|SVC_)|^(?:PATH|LD_PRELOAD|LD_LIBRARY_PATH)$/
 
 /** Without a variable there is nothing to keep. */
 export function readEnv(env: Env | null): Env | null {

@@ -70,8 +70,34 @@ describe('a volume', () => {
     '/dev',
     '/dev/shm',
     '/var/../dev',
+    '/var/run/svc',
+    '/var',
+    '/etc',
+    '/etc/ld.so.preload',
+    '/usr/local/lib',
+    '/lib64',
+    '/lib/x86_64-linux-gnu',
+    '/bin',
+    '/root/.profile',
   ])('cannot be put at %s, which is ours', async (target) => {
     await expect(checkMounts([`cache:${target}`], volumesOnly)).rejects.toThrow('belongs to the workspace itself')
+  })
+
+  test('can be put beside them', async () => {
+    expect(await checkMounts(['a:/var/lib/data', 'b:/opt/tool', 'c:/srv', 'd:/home/svc/d'], volumesOnly)).toHaveLength(
+      4,
+    )
+  })
+
+  test('no more than 64, and no path that the system would not take', async () => {
+    const many = Array.from({ length: 65 }, (_, n) => `v:/m${n}`)
+    await expect(checkMounts(many, volumesOnly)).rejects.toThrow('A workspace has at most 64 mounts')
+    const endless = `/${'a/'.repeat(20_000)}`
+    for (const spec of [`${endless}:/x`, `v:${endless}`]) {
+      const refusal = checkMounts([spec], volumesOnly)
+      await expect(refusal).rejects.toThrow('a path has at most 4095 bytes')
+      await expect(refusal).rejects.toMatchObject({ message: expect.stringMatching(/^.{0,400}$/) })
+    }
   })
 
   test('no destination is used twice', async () => {

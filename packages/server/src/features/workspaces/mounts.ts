@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, posix, resolve } from 'node:path'
+import { dirname, join, posix, resolve } from 'node:path'
 import { VOLUME_NAME } from '@svc/protocol/volumes'
 import type { Settings } from '../../config/settings.ts'
 import type { ContainerMount } from '../../engine/container-engine.ts'
@@ -34,10 +34,22 @@ const MACHINE = [
 /** Where an engine's socket is in a directory that has one. */
 const ENGINE_SOCKETS = ['docker.sock', 'podman.sock', 'docker/docker.sock', 'podman/podman.sock']
 
-/** Ours inside a container: nothing may lie on them, hide them, or be put into them. */
-const OURS = ['/opt/svc', '/run/svc', '/tmp/svc', '/proc', '/sys', '/dev']
+/**
+ * Nothing may lie on them, hide them, or be put into them: they are ours, or programs that begin as root read them. Who
+ * could put a library or a password file there would be root in a container that must not have one.
+ */
+const OURS = [
+  ...['/opt/svc', '/run', '/var/run', '/tmp/svc', '/proc', '/sys', '/dev', '/boot', '/root'],
+  ...['/etc', '/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'],
+]
 /** Other mounts may be below these. */
 const OURS_ITSELF = ['/', '/home']
+
+/** As long as the system itself takes them. */
+const MAX_PATH_BYTES = 4095
+const MAX_MOUNTS = 64
+/** Of what was sent, in a refusal. */
+const SHOWN_LENGTH = 200
 
 export function mountRulesOf(
   { containers, directories }: Pick<Settings, 'containers' | 'directories'>,
@@ -54,6 +66,9 @@ export function mountRulesOf(
  */
 export async function checkMounts(mounts: readonly string[] | null, rules: MountRules): Promise<ContainerMount[]> {
   const checked: ContainerMount[] = []
+  if (mounts && mounts.length > MAX_MOUNTS) {
+    throw new AppError('bad_request', `A workspace has at most ${MAX_MOUNTS} mounts`)
+  }
   for (const spec of mounts ?? []) {
     const mount = await checkMount(spec, rules)
     if (checked.some(({ target }) => target === mount.target)) refuse(spec, 'the destination is used twice')
@@ -69,9 +84,13 @@ async function checkMount(spec: string, rules: MountRules): Promise<ContainerMou
     refuse(spec, 'it must be source:destination or source:destination:options')
   }
   if (source === '') refuse(spec, 'the source is empty')
+  // Before anything else is done with them: to follow a path costs time for each of its parts.
+  if ([source, destination].some((path) => Buffer.byteLength(path) > MAX_PATH_BYTES)) {
+    refuse(spec, `a path has at most ${MAX_PATH_BYTES} bytes`)
+  }
   const target = checkDestination(spec, destination)
   const readOnly = checkOptions(spec, options)
-  if (source.startsWith('/') || source.startsWith('.')) {
+  if (isHostPath(source)) {
     return { kind: 'host', source: await checkHostPath(spec, source, rules), target, readOnly }
   }
   if (!VOLUME_NAME.test(source)) {
@@ -79,6 +98,15 @@ async function checkMount(spec: string, rules: MountRules): Promise<ContainerMou
   }
   return { kind: 'volume', name: source, target, readOnly }
 }
+
+/** The mounts of host paths. */
+export function withoutVolumes(mounts: readonly string[] | null): readonly string[] | null {
+  const kept = mounts?.filter(isHostPath) ?? []
+  return kept.length === 0 ? null : kept
+}
+
+/** Whether a source, or a mount that begins with it, is a path and no volume's name. */
+const isHostPath = (source: string): boolean => source.startsWith('/') || source.startsWith('.')
 
 function checkDestination(spec: string, destination: string): string {
   if (!destination.startsWith('/')) refuse(spec, 'the destination must be a path from /')
@@ -134,15 +162,17 @@ const statOf = (path: string): Promise<Stats | undefined> => stat(path).catch(()
 
 /** As far as the path exists; what does not exist has no links. */
 async function resolveLinks(path: string): Promise<string> {
-  const real = await realpath(path).catch(() => undefined)
-  if (real !== undefined) return real
-  const parent = dirname(path)
-  return parent === path ? path : join(await resolveLinks(parent), basename(path))
+  for (let existing = path; ; existing = dirname(existing)) {
+    const real = await realpath(existing).catch(() => undefined)
+    if (real !== undefined) return join(real, path.slice(existing.length))
+    if (existing === dirname(existing)) return path
+  }
 }
 
 const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 
 function refuse(spec: string, why: string): never {
-  throw new AppError('bad_request', `Invalid mount '${spec.replaceAll('\0', '\\0')}': ${why}`)
+  const shown = spec.length > SHOWN_LENGTH ? `${spec.slice(0, SHOWN_LENGTH)}…` : spec
+  throw new AppError('bad_request', `Invalid mount '${shown.replaceAll('\0', '\\0')}': ${why}`)
 }

@@ -2,11 +2,13 @@ import type { Background } from '../../kernel/background.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Workspaces } from './workspaces.ts'
 
+type Actor = { readonly type: 'user'; readonly id: string } | { readonly type: 'system' }
+
 interface OwnerWatchParts {
   readonly accounts: Pick<Accounts, 'shutOut' | 'find'>
   readonly workspaces: Pick<Workspaces, 'ownedBy' | 'withContainer'>
   /** Stops a workspace because its owner is gone. One that does not run is a success. */
-  readonly stop: (workspaceId: string) => Promise<void>
+  readonly stop: (workspaceId: string, actor: Actor) => Promise<void>
   readonly background: Background
 }
 
@@ -22,7 +24,7 @@ export class OwnerWatch {
   /** To be called once the server knows which workspaces run: some may have lost their owners while it was away. */
   async begin(): Promise<void> {
     const { accounts, workspaces } = this.#parts
-    this.#unsubscribe = accounts.shutOut.subscribe(({ userId }) => this.#stopAllOf(userId))
+    this.#unsubscribe = accounts.shutOut.subscribe(({ userId, by }) => this.#stopAllOf(userId, by))
     const owners = new Set((await workspaces.withContainer()).map(({ ownerId }) => ownerId))
     for (const ownerId of owners) if ((await accounts.find(ownerId))?.disabled) this.#stopAllOf(ownerId)
   }
@@ -31,11 +33,12 @@ export class OwnerWatch {
     this.#unsubscribe?.()
   }
 
-  #stopAllOf(userId: string): void {
+  #stopAllOf(userId: string, by?: string): void {
     const { workspaces, stop, background } = this.#parts
+    const actor: Actor = by === undefined ? { type: 'system' } : { type: 'user', id: by }
     background.run('finding the workspaces of a disabled account', async () => {
       for (const { id } of await workspaces.ownedBy(userId)) {
-        background.run('stopping a workspace of a disabled account', () => stop(id)) // one must not hold up the others
+        background.run('stopping a workspace of a disabled account', () => stop(id, actor)) // one must not hold up the others
       }
     })
   }

@@ -87,3 +87,8 @@ describe('the settings bag of a workspace', () => {
     })
   })
 })
+
+test('a value that is nested beyond measure is refused like any other', () => {
+  const deep: unknown = JSON.parse('['.repeat(5000) + ']'.repeat(5000))
+  expect(() => readSettings({ nix: deep }, here)).toThrow('true or false')
+})

@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
-import { bytesIn } from './size.ts'
+import { bytesIn } from '../../kernel/size.ts'
 import type { WorkspaceSettings } from './workspace.ts'
 
 type Key = keyof WorkspaceSettings
@@ -96,8 +96,9 @@ const TRUE_WORDS = ['1', 'true', 'yes', 'on']
 const FALSE_WORDS = ['0', 'false', 'no', 'off']
 
 function readFlag(raw: unknown): boolean | undefined {
-  const word = String(raw).trim().toLowerCase()
+  // First: a text is made of a deep list only at the price of the stack.
   if (!['boolean', 'number', 'string'].includes(typeof raw)) return undefined
+  const word = String(raw).trim().toLowerCase()
   if (TRUE_WORDS.includes(word)) return true
   return FALSE_WORDS.includes(word) ? false : undefined
 }

@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { rolePermissions, roles } from '@svc/protocol/roles'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 import { storageKinds, useDatabases } from '../../testing/storages.ts'
 import { callerFor, requestFacts, workspaceParts } from '../../testing/workspace-parts.ts'
@@ -162,13 +165,13 @@ describe('POST /workspaces', () => {
     const { operations, asked, failing, background } = await workspaceParts(server, { SVCD_ALLOW_AUTOSTART: 'true' })
     const ann = await callerFor(server, await server.person('ann'))
     const make = (name: string, autoStart: boolean, id: string) => {
-      failing.add(`start ${id}`)
+      failing.add(`start ${id} for http://localhost`)
       return operations.create(ann, { name, auto_start: autoStart }, requestFacts(server), { via: 'import', id })
     }
     expect(await make('one', true, NOBODY)).toMatchObject({ id: NOBODY, autoStart: true })
     await make('two', false, NOBODY.replace('3', '4'))
     await background.settled()
-    expect(asked).toEqual([`start ${NOBODY}`])
+    expect(asked).toEqual([`start ${NOBODY} for http://localhost`])
     expect(server.log.records.map(({ message }) => message)).toContain('the first start of a new workspace failed')
   })
 })
@@ -182,7 +185,6 @@ describe('POST /workspaces/<id>/duplicate', () => {
     const configuration = {
       service_command: 'npm start',
       health_check: { command: 'true', interval: 5 },
-      mounts: ['cache:/cache'],
       env: { A: '1' },
       allowed_domains: ['example.com'],
       settings: { cpu_limit: 1 },
@@ -197,6 +199,19 @@ describe('POST /workspaces/<id>/duplicate', () => {
     expect(copy.json).toMatchObject({ ...configuration, name: 'demo-copy', user_id: ben.id, setup_state: 'complete' })
     expect((await succeed(ben.get(`/workspaces/${field(copy, 'id')}/members`))).json).toEqual([])
     expect((await server.audit('workspace.create')).at(-1)).toEqual({ name: 'demo-copy', via: 'duplicate' })
+  })
+
+  test('leaves volumes behind, which are for one workspace each, and takes the mounts of host paths along', async () => {
+    const shared = await mkdtemp(join(tmpdir(), 'shared-'))
+    onTestFinished(() => rm(shared, { recursive: true }))
+    await using server = await startAccounts({ env: { SVCD_ALLOWED_MOUNT_ROOTS: shared } })
+    const ann = await server.person('ann')
+    const copyOf = async (name: string, mounts: string[]) =>
+      (await succeed(ann.post(`/workspaces/${await make(ann, { name, mounts })}/duplicate`))).json
+    expect(await copyOf('both', ['cache:/cache', `${shared}:/shared:ro`])).toMatchObject({
+      mounts: [`${shared}:/shared:ro`],
+    })
+    expect(await copyOf('one', ['cache:/cache'])).toMatchObject({ mounts: null })
   })
 
   test('takes a name, or finds the first that is free', async () => {

@@ -10,9 +10,10 @@ import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { AccessControl } from '../acl/access-control.ts'
-import type { Origin } from '../audit/audit-entry.ts'
+import type { AuditEntry, Origin } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { GroupService } from '../groups/group-service.ts'
+import { withoutVolumes } from './mounts.ts'
 import { insertWorkspace } from './new-workspace.ts'
 import { mergeSettings } from './settings-bag.ts'
 import type { SharingStore } from './sharing-store.ts'
@@ -26,10 +27,13 @@ import type { Workspaces } from './workspaces.ts'
 
 type Tx = Transaction<Database>
 
-/** How a workspace came to be, as the audit trail says it; and its id, where its home is there already. */
 interface Making {
+  /** How the workspace came to be, as the audit trail says it. */
   readonly via: 'create' | 'import' | 'duplicate'
+  /** Where its home is there already. */
   readonly id?: string
+  /** Recorded with it: what led to it is in the audit trail exactly when it is there. */
+  readonly after?: readonly AuditEntry[]
 }
 
 /** What cannot be taken away, only replaced. */
@@ -46,8 +50,8 @@ interface WorkspaceOperationsParts {
   readonly groups: GroupService
   readonly audit: Pick<AuditLog, 'record'>
   readonly settings: () => Pick<Settings, 'containers' | 'hosting'>
-  /** Starts a workspace that was made to start by itself. */
-  readonly start: (workspaceId: string, ownerId: string) => Promise<unknown>
+  /** Starts a workspace that was made to start by itself; `externalUrl` is where its owner found this server. */
+  readonly start: (workspaceId: string, ownerId: string, externalUrl: string) => Promise<unknown>
   readonly background: Background
   readonly clock: Clock
 }
@@ -75,7 +79,10 @@ export class WorkspaceOperations {
     return this.#insert(caller, { ...defaults, ...wanted }, request, making, async () => name)
   }
 
-  /** A workspace of the caller's own with the same configuration, without files, shares and ports. */
+  /**
+   * A workspace of the caller's own with the same configuration, without files, shares and ports. Volumes stay behind
+   * like the files: each is for one workspace, and a copy that names the original's could never start.
+   */
   async duplicate(caller: Caller, id: string, name: string | null, request: RequestFacts): Promise<Workspace> {
     const { store, workspaces, rules, settings } = this.#parts
     const original = await workspaces.require(id)
@@ -83,6 +90,7 @@ export class WorkspaceOperations {
       ...configurationOf(original),
       autoStart: original.autoStart && settings().containers.allowAutostart,
       setupState: 'complete',
+      mounts: withoutVolumes(original.mounts),
     }
     await rules.requireOffered(copied, original)
     return this.#insert(caller, copied, request, { via: 'duplicate' }, async (tx) => {
@@ -138,7 +146,7 @@ export class WorkspaceOperations {
     caller: Caller,
     configuration: Configuration,
     request: RequestFacts,
-    { via, id = randomUUID() }: Making,
+    { via, id = randomUUID(), after = [] }: Making,
     chooseName: (tx: Tx) => Promise<string>,
   ): Promise<Workspace> {
     const { storage, workspaces, audit, settings, clock, background, start } = this.#parts
@@ -154,13 +162,15 @@ export class WorkspaceOperations {
         createdAt: clock.nowMs() / 1000,
       }
       await insertWorkspace(tx, fresh, this.#parts)
-      await audit.record(tx, origin, aboutWorkspace('workspace.create', fresh.id, { name: fresh.name, via }))
+      const made = aboutWorkspace('workspace.create', fresh.id, { name: fresh.name, via })
+      for (const entry of [...after, made]) await audit.record(tx, origin, entry)
       workspaces.noteChange(tx, fresh.id, [fresh.ownerId])
       return fresh
     })
     if (workspace.autoStart) {
+      const { externalUrl } = request
       background.run('the first start of a new workspace', async () => {
-        await start(workspace.id, workspace.ownerId)
+        await start(workspace.id, workspace.ownerId, externalUrl)
       })
     }
     return workspace

@@ -155,7 +155,7 @@ const changeRoutes = ({ operations, removal }: WorkspaceRouteParts): Route[] => 
     needs: inWorkspace('delete-workspace'),
     params,
     reply: WorkspaceDeleted,
-    refusals: ['workspace_not_found', 'audit_unavailable'],
+    refusals: ['workspace_not_found', 'audit_unavailable', 'unavailable'],
     async handle({ caller, params, request }) {
       await removal.delete(caller, params.id, request)
       return { status: 'deleted' as const }

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../storage/database.ts'
+import { type StartedWith, startedWithFromText, startedWithToText } from './started-with.ts'
 import type { Workspace } from './workspace.ts'
 import { fromRow, toColumns, toRow, type WorkspaceChange } from './workspace-columns.ts'
 
@@ -21,6 +22,20 @@ export class WorkspaceStore {
     const columns = toColumns(change)
     if (Object.keys(columns).length === 0) return
     await queries.updateTable('workspaces').set(columns).where('id', '=', id).execute()
+  }
+
+  async noteContainer(
+    queries: Queries,
+    id: string,
+    { containerId, startedWith }: { containerId: string | null; startedWith: StartedWith | null },
+  ): Promise<void> {
+    const columns = { container_id: containerId, started_with: startedWith && startedWithToText(startedWith) }
+    await queries.updateTable('workspaces').set(columns).where('id', '=', id).execute()
+  }
+
+  async startedWith(queries: Queries, id: string): Promise<StartedWith | undefined> {
+    const row = await queries.selectFrom('workspaces').select('started_with').where('id', '=', id).executeTakeFirst()
+    return row?.started_with ? startedWithFromText(row.started_with) : undefined
   }
 
   /** Its ports go with it. */

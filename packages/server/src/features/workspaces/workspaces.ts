@@ -4,6 +4,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { whenCommitted } from '../../storage/aftermath.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { StartedWith } from './started-with.ts'
 import type { Workspace } from './workspace.ts'
 import type { WorkspaceStore } from './workspace-store.ts'
 
@@ -37,8 +38,13 @@ export class Workspaces {
   }
 
   /** A workspace that is gone has nothing to note, and that is no error. */
-  async noteContainer(id: string, containerId: string | null): Promise<void> {
-    await this.#store.update(this.#storage.db, id, { containerId })
+  async noteContainer(id: string, containerId: string | null, startedWith: StartedWith | null = null): Promise<void> {
+    await this.#store.noteContainer(this.#storage.db, id, { containerId, startedWith })
+  }
+
+  /** What the container it has was made with. */
+  startedWith(id: string): Promise<StartedWith | undefined> {
+    return this.#store.startedWith(this.#storage.db, id)
   }
 
   /** Those that had a container when the server last knew. */

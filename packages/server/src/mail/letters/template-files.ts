@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../kernel/error-code.ts'
 import type { LetterKind } from '../mail.ts'
 
 export type TemplateName = `${LetterKind}.${'subject.txt' | 'txt' | 'html'}` | 'wrapper.txt' | 'wrapper.html'
@@ -27,5 +28,5 @@ async function readOwn(path: string, complain: (problem: string, error: unknown)
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
 }

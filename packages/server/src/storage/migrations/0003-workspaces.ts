@@ -12,6 +12,7 @@ export const workspaces: Migration = {
       owner_id {text} not null references users (id) check (owner_id <> ${AGENT}),
       name {text} not null,
       container_id text,
+      started_with text,
       num_ports {integer} not null,
       image text,
       service_command text,

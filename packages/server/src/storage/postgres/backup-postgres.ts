@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { errorCode } from '../../kernel/error-code.ts'
 import { writeNewFile } from '../new-file.ts'
 import { BackupFailed } from '../storage.ts'
 import { parseAddress, type ServerAddress } from './server-address.ts'
@@ -20,7 +21,7 @@ async function dump(address: ServerAddress, path: string): Promise<void> {
     const [complaint, [exitCode]] = await Promise.all([text(pgDump.stderr), once(pgDump, 'exit')])
     if (exitCode !== 0) throw new BackupFailed(`pg_dump failed: ${complaint.trim()}`)
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') {
+    if (errorCode(cause) === 'ENOENT') {
       throw new BackupFailed('pg_dump was not found: install the PostgreSQL client tools on this machine', { cause })
     }
     throw cause

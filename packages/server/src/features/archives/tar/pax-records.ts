@@ -40,16 +40,3 @@ function sizeIn(text: string): number {
   if (!Number.isSafeInteger(size)) throw damaged('an extended header holds no size where one belongs')
   return size
 }
-
-/** The records as they stand in an extended header. */
-export function paxData(records: Readonly<Record<string, string>>): Buffer {
-  return Buffer.concat(Object.entries(records).map(([key, value]) => paxRecord(`${key}=${value}`)))
-}
-
-/** A record begins with its own length, which counts its own digits. */
-function paxRecord(text: string): Buffer {
-  const bytes = Buffer.byteLength(text) + ' \n'.length
-  let length = bytes + String(bytes).length
-  if (String(length).length > String(bytes).length) length = bytes + String(length).length
-  return Buffer.from(`${length} ${text}\n`)
-}

@@ -1,5 +1,5 @@
+import { checksumOf, FIELD, POSIX_MAGIC } from '@svc/protocol/tar/tar-format'
 import { AppError } from '../../../kernel/app-error.ts'
-import { checksumOf, FIELD, POSIX_MAGIC } from './tar-format.ts'
 
 /** One header as it stands in an archive; extended headers before it may say otherwise. */
 export interface TarHeader {

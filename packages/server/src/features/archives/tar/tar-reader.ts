@@ -1,7 +1,7 @@
+import { BLOCK_BYTES, paddingOf } from '@svc/protocol/tar/tar-format'
 import { AppError } from '../../../kernel/app-error.ts'
 import { ByteReader } from './byte-reader.ts'
 import { type PaxRecords, parsePax } from './pax-records.ts'
-import { BLOCK_BYTES, paddingOf } from './tar-format.ts'
 import { damaged, isZeros, parseHeader, type TarHeader } from './tar-header.ts'
 
 /** Far more than a name and a link of the longest kind take; what is larger is there to fill memory. */

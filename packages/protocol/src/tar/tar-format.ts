@@ -18,6 +18,8 @@ export const FIELD = {
   type: [156, 1],
   linkTarget: [157, 100],
   magic: [257, 8],
+  userName: [265, 32],
+  groupName: [297, 32],
   prefix: [345, 155],
 } as const satisfies Record<string, readonly [number, number]>
 

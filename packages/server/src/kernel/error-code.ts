@@ -1,4 +1,4 @@
-/** The system's word for a failed call, as in `ENOENT`. */
+/** What a fault of the operating system, or of Node, is called, such as `ENOENT`. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
