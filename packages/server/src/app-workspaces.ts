@@ -110,7 +110,8 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     ...core,
     rules,
     settings,
-    start: (id, ownerId) => lifecycle.start(id, { cause: 'create', actor: { type: 'user', id: ownerId } }),
+    start: (id, ownerId, externalUrl) =>
+      lifecycle.start(id, { cause: 'create', actor: { type: 'user', id: ownerId }, externalUrl }),
   })
   const files = { storage, workspaces, homes: engine.homes, audit, instanceId, clock, log: ports.log.child('archives') }
   const exports = new WorkspaceExport(files)
@@ -130,7 +131,7 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
   })
   const ownerWatch = new OwnerWatch({
     ...core,
-    stop: (id) => lifecycle.stop(id, { cause: 'logout', actor: { type: 'system' } }),
+    stop: (id, actor) => lifecycle.stop(id, { cause: 'logout', actor }),
   })
   const lists = new WorkspaceLists({
     storage,

@@ -221,8 +221,8 @@ const containers: readonly Line[] = [
   ['SVCD_NIX_ENABLED', false, yesNo],
   ['SVCD_NIX_SEED__TYPE', 'fuse-overlayfs', oneOf('fuse-overlayfs', 'btrfs-snapshot')],
   ['SVCD_NIX_SEED__PATH', unset, free],
-  ['SVCD_USERNS', 'keep-id:uid=1000,gid=1000', free],
-  ['SVCD_PODMAN_BIN', 'podman', free],
+  ['SVCD_USERNS', 'keep-id:uid=1000,gid=1000', free, 'restart'],
+  ['SVCD_PODMAN_BIN', 'podman', free, 'restart'],
   ['SVCD_FIPS_MODE', false, yesNo],
   ['SVCD_CLASSIFICATION_BANNER', '', { accepts: [['x'.repeat(120), 'x'.repeat(120)]], refuses: ['x'.repeat(121)] }],
 ]

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readText } from '../../kernel/read-text.ts'
 
 export interface AvailableMemory {
   readonly bytes: number
@@ -18,7 +18,7 @@ export async function availableMemory(root = '/'): Promise<AvailableMemory | und
 }
 
 async function ofMachine(root: string): Promise<AvailableMemory | undefined> {
-  const text = await textOf(join(root, 'proc/meminfo'))
+  const text = await readText(join(root, 'proc/meminfo'))
   const bytes = (field: string) => 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1])
   return share(bytes('MemAvailable'), bytes('MemTotal'))
 }
@@ -35,16 +35,16 @@ async function ofControlGroup(root: string): Promise<AvailableMemory | undefined
       field: 'total_inactive_file',
     },
   ]
-  const membership = await textOf(join(root, 'proc/self/cgroup'))
+  const membership = await readText(join(root, 'proc/self/cgroup'))
   for (const { path, limit, used, field } of groups) {
     const own =
       limit === 'memory.max' ? /^0::(.+)$/m.exec(membership) : /^\d+:(?:.*,)?memory(?:,.*)?:(.+)$/m.exec(membership)
     // In a container of its own the group's files are at the top, whatever the path says.
     for (const folder of own?.[1] ? [join(path, own[1]), path] : [path]) {
       const [limitText, usedText, stat] = await Promise.all([
-        textOf(join(folder, limit)),
-        textOf(join(folder, used)),
-        textOf(join(folder, 'memory.stat')),
+        readText(join(folder, limit)),
+        readText(join(folder, used)),
+        readText(join(folder, 'memory.stat')),
       ])
       const inactive = Number(new RegExp(`^${field} (\\d+)`, 'm').exec(stat)?.[1] ?? 0)
       const total = number(limitText)
@@ -65,5 +65,3 @@ function share(available: number, total: number): AvailableMemory | undefined {
 }
 
 const number = (text: string): number => (/^\d+\s*$/.test(text) ? Number(text) : Number.NaN)
-
-const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
