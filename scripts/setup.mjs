@@ -113,6 +113,12 @@ const programs = {
   },
   // Only its programs: tests start a daemon of their own, and leave the machine's alone.
   docker: { name: 'Docker', packages: ['docker.io'], isThere: () => hasCommand('dockerd') && hasCommand('docker') },
+  // The package would start a service where that is possible; tests start one of their own.
+  registry: {
+    name: 'Docker Registry',
+    packages: ['docker-registry'],
+    isThere: () => existsSync('/usr/bin/docker-registry'),
+  },
   openssl: { name: 'OpenSSL', packages: ['openssl'], isThere: () => hasCommand('openssl') },
   postgres: { name: 'PostgreSQL', packages: ['postgresql'], isThere: hasPostgres },
   // A browser without a font draws nothing that could be looked at.
@@ -124,8 +130,8 @@ const programs = {
 }
 
 const forStart = [programs.engine, programs.imageBuilder, programs.sandbox]
-const { podman, imageBuilder, sandbox, docker, openssl, postgres, chromium } = programs
-const forTests = [podman, imageBuilder, sandbox, docker, openssl, postgres, chromium]
+const { podman, imageBuilder, sandbox, docker, registry, openssl, postgres, chromium } = programs
+const forTests = [podman, imageBuilder, sandbox, docker, registry, openssl, postgres, chromium]
 
 /** What runs workspaces. Answers whether there is an engine, and the packages that are missing still. */
 export async function ensureEngine() {

@@ -115,6 +115,7 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
   })
   const files = { storage, workspaces, homes: engine.homes, audit, instanceId, clock, log: ports.log.child('archives') }
   const exports = new WorkspaceExport(files)
+  const archives = join(dataDir, 'archives')
   const imports = new WorkspaceImport({
     ...files,
     operations,
@@ -127,7 +128,9 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     abandoned: new AbandonedHomesStore(),
     lifecycle,
     homes: engine.homes,
-    archive: (id) => exports.archiveTo(id, join(dataDir, 'archives', `${id}.tar.gz`)),
+    describe: (workspace) => exports.describe(workspace),
+    archive: (workspaceId, description, signal) =>
+      exports.archiveTo(join(archives, `${workspaceId}.tar.gz`), { workspaceId, description, signal }),
   })
   const ownerWatch = new OwnerWatch({
     ...core,
@@ -170,6 +173,7 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     async start() {
       await pruning.start()
       await imports.begin()
+      await exports.begin(archives)
       await lifecycle.begin()
       await removal.begin()
       await ownerWatch.begin()
@@ -179,6 +183,7 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     drain: () => lifecycle.drain('shutdown'),
     async stop() {
       ownerWatch.end()
+      removal.end()
       await lifecycle.end()
       await pruning.stop()
       await background.settled()

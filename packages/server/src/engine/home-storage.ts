@@ -20,13 +20,18 @@ export interface HomeStorage {
   measure(workspaceId: string, signal: AbortSignal): Promise<number>
   /** Bytes that could still be written. */
   freeBytes(): Promise<number>
-  /** Everything in it, parents before their content. Files that vanish meanwhile are left out. */
+  /**
+   * Everything in it, parents before their content. Files that vanish meanwhile are left out. What nobody could copy
+   * in sensible time is named only: it ends no walk, and holds none up.
+   */
   walk(workspaceId: string): AsyncIterable<HomeEntry>
   /** Fills a new home. Nothing can be written outside of it, whatever the names and links given say. */
   writer(workspaceId: string): HomeWriter
 }
 
 export type HomeEntry =
+  /** Something that is there and is not shown, with whatever is in it. */
+  | { readonly kind: 'left-out'; readonly name: string; readonly reason: string }
   | { readonly kind: 'directory'; readonly name: string; readonly mode: number; readonly modifiedAt: number }
   | { readonly kind: 'link'; readonly name: string; readonly target: string; readonly modifiedAt: number }
   | {

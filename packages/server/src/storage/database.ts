@@ -174,6 +174,8 @@ export interface WorkspacePortsTable {
 /** Workspaces that are gone and whose files are still to be removed. */
 export interface AbandonedHomesTable {
   workspace_id: WrittenOnce<string>
+  /** What its archive says of it; null when it only is to be removed. */
+  description: string | null
 }
 
 /** What happened to containers. Append-only, as the audit trail is. */

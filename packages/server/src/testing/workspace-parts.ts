@@ -54,7 +54,8 @@ export async function workspaceParts(server: AccountsServer, env: Record<string,
         return work()
       },
     },
-    archive: (id) => ask(`archive ${id}`),
+    describe: ({ name }) => `about ${name}`,
+    archive: (id, description) => ask(`archive ${id} ${description}`),
     homes: { remove: (id) => ask(`remove ${id}`), sweep: async () => {} },
   })
   return { ...core, rules, operations, removal, asked, failing, onAsked, ask }

@@ -36,7 +36,8 @@ export const InspectAnswer = z.object({
   Config: z.object({ Labels, Image: z.string().optional() }),
   State: z.object({
     Running: z.boolean(),
-    Pid: z.number(),
+    /** 0 while it does not run. */
+    Pid: z.number().default(0),
     ExitCode: z.number(),
     OOMKilled: z.boolean(),
     StartedAt: z.string(),

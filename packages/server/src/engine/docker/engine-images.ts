@@ -13,6 +13,8 @@ const ProgressLine = z.object({
   status: z.string().optional(),
   id: z.string().optional(),
   error: z.string().optional(),
+  /** Instead of a report, of an engine that refuses at once. */
+  message: z.string().optional(),
 })
 
 type PullOptions = Parameters<ImageStorage['pull']>[1]
@@ -49,8 +51,10 @@ export class EngineImages implements ImageStorage {
     try {
       await this.#pull(image, { ...options, signal: AbortSignal.any([options.signal, silence.signal]), onLine: heard })
     } catch (cause) {
-      if (!silence.signal.aborted) throw cause
-      throw new EngineError('failed', `could not fetch the image ${image}: nothing came for a minute`, { cause })
+      const isKnown = cause instanceof EngineError && !silence.signal.aborted
+      if (options.signal.aborted || isKnown) throw cause
+      const why = silence.signal.aborted ? 'nothing came for a minute' : 'the engine went away'
+      throw new EngineError('failed', `could not fetch the image ${image}: ${why}`, { cause })
     } finally {
       cancel()
     }
@@ -67,8 +71,9 @@ export class EngineImages implements ImageStorage {
       onLine()
       const progress = ProgressLine.safeParse(line)
       if (!progress.success) continue
-      const { status, id, error } = progress.data
-      if (error !== undefined) failures.push(error)
+      const { status, id, error, message } = progress.data
+      const failure = error ?? message
+      if (failure !== undefined) failures.push(failure)
       const text = [id, status].filter((part) => part !== undefined).join(': ')
       if (text !== '' && text !== last) onProgress?.(text) // bars repeat the same words for each step
       last = text

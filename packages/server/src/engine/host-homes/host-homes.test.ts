@@ -165,11 +165,34 @@ describe('walking a home', () => {
     expect(await walked(randomUUID())).toEqual([])
   })
 
-  test('refuses a tree that is nested beyond measure', async () => {
+  test('names what is nested beyond measure instead of showing it, and shows the rest', async () => {
     const { id, path } = await newHome()
-    mkdirSync(join(path, 'd/'.repeat(600)), { recursive: true })
-    await expect(walked(id)).rejects.toThrow('more than 512 levels')
+    const deepest = Array.from({ length: 512 }, () => 'd').join('/')
+    mkdirSync(join(path, 'd/'.repeat(700)), { recursive: true })
+    writeFileSync(join(path, deepest, 'file'), '')
+    writeFileSync(join(path, 'plain'), '')
+    const entries = await walked(id)
+    const reason = 'it lies more than 512 levels deep'
+    expect(entries.filter(({ kind }) => kind === 'directory')).toHaveLength(512)
+    expect(entries.find(({ name }) => name === deepest)).toMatchObject({ kind: 'directory' })
+    expect(entries.filter(({ kind }) => kind === 'file').map(({ name }) => name)).toEqual(['plain'])
+    expect(entries.filter(({ kind }) => kind === 'left-out').toSorted((a, b) => a.name.localeCompare(b.name))).toEqual([
+      { kind: 'left-out', name: `${deepest}/d`, reason },
+      { kind: 'left-out', name: `${deepest}/file`, reason },
+    ])
     expect(await homes.measure(id, AbortSignal.timeout(10_000))).toBeGreaterThan(0)
+  })
+
+  test('names a large file that is mostly holes instead of showing it', async () => {
+    const { id, path } = await newHome()
+    execFileSync('truncate', ['-s', '1T', join(path, 'holes')])
+    execFileSync('truncate', ['-s', '1M', join(path, 'small')])
+    const kinds: [string, string][] = []
+    for await (const { name, kind } of homes.walk(id)) kinds.push([name, kind])
+    expect(kinds.toSorted()).toEqual([
+      ['holes', 'left-out'],
+      ['small', 'file'],
+    ])
   })
 })
 

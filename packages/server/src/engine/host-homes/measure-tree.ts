@@ -9,7 +9,7 @@ export async function measureTree(root: string, signal: AbortSignal): Promise<nu
   // A file with several names takes its bytes once.
   const counted = new Set<string>()
   let blocks = (await lstat(root).catch(unlessUnreadable))?.blocks ?? 0
-  for await (const { path } of treeNodes(root, 'skip')) {
+  for await (const { path } of treeNodes(root)) {
     if (signal.aborted) break
     const stats = await lstat(path).catch(unlessUnreadable)
     if (!stats) continue

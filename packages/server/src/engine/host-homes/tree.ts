@@ -11,11 +11,8 @@ export interface TreeNode {
   readonly path: Buffer
   /** Names from the root down; bytes, because names in a workspace need not be text. */
   readonly parts: readonly Buffer[]
-}
-
-/** A tree has more levels than we follow. */
-export class TreeTooDeep extends Error {
-  override readonly name = 'TreeTooDeep'
+  /** It lies deeper than we follow; what is in it is not shown. */
+  readonly isTooDeep: boolean
 }
 
 interface Level {
@@ -28,13 +25,9 @@ interface Level {
  * Everything below `root`, parents before their content, following no link. Holds one open directory for each level and
  * never a whole listing. What vanishes meanwhile, or may not be read, is left out.
  */
-export async function* treeNodes(root: string, tooDeep: 'throw' | 'skip' = 'throw'): AsyncGenerator<TreeNode> {
+export async function* treeNodes(root: string): AsyncGenerator<TreeNode> {
   const levels: Level[] = []
   const descend = async (path: string | Buffer, parts: readonly Buffer[]): Promise<void> => {
-    if (levels.length > MAX_DEPTH) {
-      if (tooDeep === 'skip') return
-      throw new TreeTooDeep(`directories are nested more than ${MAX_DEPTH} levels deep`)
-    }
     const directory = await DirectoryHandle.open(path).catch(unlessUnreadable)
     if (directory) levels.push({ directory, entries: entriesOf(directory.path), parts })
   }
@@ -47,9 +40,10 @@ export async function* treeNodes(root: string, tooDeep: 'throw' | 'skip' = 'thro
         continue
       }
       const path = level.directory.child(next.value.name)
-      const node = { kind: await kindOf(next.value, path), path, parts: [...level.parts, next.value.name] }
+      const parts = [...level.parts, next.value.name]
+      const node = { kind: await kindOf(next.value, path), path, parts, isTooDeep: parts.length > MAX_DEPTH }
       yield node
-      if (node.kind === 'directory') await descend(path, node.parts)
+      if (node.kind === 'directory' && !node.isTooDeep) await descend(path, parts)
     }
   } finally {
     for (const { directory, entries } of levels.reverse()) {
@@ -73,7 +67,7 @@ function kindIn(entry: DirectoryEntry['type']): NodeKind | undefined {
   return entry.isSymbolicLink() ? 'link' : undefined
 }
 
-const leftOut = new Set(['ENOENT', 'EACCES', 'ELOOP', 'ENOTDIR', 'ESTALE'])
+const leftOut = new Set(['ENOENT', 'EACCES', 'ELOOP', 'ENOTDIR', 'ESTALE', 'ENXIO', 'ENODEV'])
 
 /** Undefined for what is gone, became something else, or is closed to us. */
 export function unlessUnreadable(error: unknown): undefined {

@@ -1,15 +1,20 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
 import type { HomeEntry } from '../home-storage.ts'
+import { MAX_DEPTH } from './directory-handle.ts'
 import { ExactFile } from './exact-file.ts'
+import { HolesSoFar } from './holes-so-far.ts'
 import { type TreeNode, treeNodes, unlessUnreadable } from './tree.ts'
 
 const PERMISSION_BITS = 0o777
+const TOO_DEEP = `it lies more than ${MAX_DEPTH} levels deep`
 
 /** Everything in a home; sockets, pipes and devices are not part of it. */
 export async function* walkHome(home: string): AsyncGenerator<HomeEntry> {
+  const holes = new HolesSoFar()
   for await (const node of treeNodes(home)) {
-    if (node.kind === 'file') yield* fileEntry(node)
+    if (node.isTooDeep) yield { kind: 'left-out', name: nameOf(node.parts), reason: TOO_DEEP }
+    else if (node.kind === 'file') yield* fileEntry(node, holes)
     else if (node.kind !== 'other') yield* otherEntry(node)
   }
 }
@@ -26,7 +31,7 @@ async function* otherEntry({ kind, path, parts }: TreeNode): AsyncGenerator<Home
   }
 }
 
-async function* fileEntry({ path, parts }: TreeNode): AsyncGenerator<HomeEntry> {
+async function* fileEntry({ path, parts }: TreeNode, holes: HolesSoFar): AsyncGenerator<HomeEntry> {
   // Without waiting: a name may have become a pipe, whose opening would wait for its other end.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
   const handle: FileHandle | undefined = await open(path, flags).catch(unlessUnreadable)
@@ -35,9 +40,14 @@ async function* fileEntry({ path, parts }: TreeNode): AsyncGenerator<HomeEntry> 
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) return
+    const name = nameOf(parts)
+    if (holes.refuse(stats)) {
+      yield { kind: 'left-out', name, reason: 'it is mostly holes' }
+      return
+    }
     yield {
       kind: 'file',
-      name: nameOf(parts),
+      name,
       mode: stats.mode & PERMISSION_BITS,
       modifiedAt: stats.mtimeMs / 1000,
       size: stats.size,

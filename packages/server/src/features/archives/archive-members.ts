@@ -4,6 +4,8 @@ import type { TarEntry } from './tar/tar-reader.ts'
 
 export const DESCRIPTION_NAME = 'workspace.json'
 export const HOME_NAME = 'home'
+/** Tells what of the home is not in the archive. For people: nothing is made of it here. */
+export const LEFT_OUT_NAME = 'left-out.txt'
 
 const MAX_DESCRIPTION_BYTES = 1024 * 1024
 /** Links are kept in memory until the end, so what they may take there is bounded. */

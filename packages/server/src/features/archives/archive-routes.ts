@@ -19,7 +19,8 @@ export const archiveRoutes = (archives: { exports: WorkspaceExport; imports: Wor
     params: z.object({ id: z.string() }),
     reply: {
       mediaType: 'application/gzip',
-      description: '`workspace.json`, then the tree of the home. `X-Estimated-Size` is a guess at its size in bytes',
+      description:
+        '`workspace.json`, then the tree of the home, then `left-out.txt` if something could not go in. `X-Estimated-Size` is a guess at its size in bytes',
     },
     refusals: ['workspace_not_found'],
     async handle({ caller, params, request }) {

@@ -12,12 +12,12 @@ const DISK_IS_FULL = ['ENOSPC', 'EDQUOT']
 export async function fillHome(
   homes: HomeStorage,
   workspaceId: string,
-  { path, budget, log }: { path: string; budget: ReadBudget; log: Logger },
+  { path, budget, signal, log }: { path: string; budget: ReadBudget; signal: AbortSignal; log: Logger },
 ): Promise<void> {
   await homes.ensure(workspaceId)
   const writer = homes.writer(workspaceId)
   try {
-    for await (const member of archiveMembers(readArchive(path, budget))) await write(writer, member)
+    for await (const member of archiveMembers(readArchive(path, budget, signal))) await write(writer, member)
     await writer.finish()
   } catch (error) {
     await writer.close()

@@ -3,23 +3,19 @@ import type { Clock } from '../../kernel/clock.ts'
 import { archiveMembers, DESCRIPTION_NAME } from './archive-members.ts'
 import { readArchive } from './packed-archive.ts'
 import type { ReadBudget } from './tar/tar-reader.ts'
+import { withinTime } from './within-time.ts'
 
-const LIST_FOR_MS = 30_000
+const LIST_FOR_SECONDS = 30
 
 /** Reads an archive through to its end and answers its `workspace.json`. Throws when any of it is not in order. */
 export async function listArchive(path: string, budget: ReadBudget, clock: Clock): Promise<Buffer> {
-  const tooLong = new AbortController()
-  const cancel = clock.after(LIST_FOR_MS, () =>
-    tooLong.abort(new AppError('archive_invalid', `The archive takes longer than ${LIST_FOR_MS / 1000} s to read`)),
-  )
-  let description: Buffer | undefined
-  try {
-    for await (const member of archiveMembers(readArchive(path, budget, tooLong.signal))) {
-      if (member.kind === 'description') description = await joined(member.content)
+  const description = await withinTime({ clock, seconds: LIST_FOR_SECONDS, what: 'read' }, async (signal) => {
+    let found: Buffer | undefined
+    for await (const member of archiveMembers(readArchive(path, budget, signal))) {
+      if (member.kind === 'description') found = await joined(member.content)
     }
-  } finally {
-    cancel()
-  }
+    return found
+  })
   if (!description) throw new AppError('archive_invalid', `The archive holds no ${DESCRIPTION_NAME}`)
   return description
 }

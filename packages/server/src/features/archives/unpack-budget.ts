@@ -9,7 +9,7 @@ export const RESERVE_BYTES = 2 * 1024 ** 3
 const PER_ENTRY_BYTES = 4096
 const MB = 1024 * 1024
 
-export interface UnpackLimits {
+interface UnpackLimits {
   readonly freeBytes: number
   /** The operator's own limit. */
   readonly maxMb: number | undefined

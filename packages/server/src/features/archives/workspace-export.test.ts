@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { INSTANCE, startArchives } from '../../testing/start-archives.ts'
 import { WorkspaceStore } from '../workspaces/workspace-store.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
@@ -103,6 +103,40 @@ test('an archive begins with the description, and GNU tar reads it', async () =>
   )
 })
 
+test('what nobody could pack is left out, and named at the end', async () => {
+  await using server = await startArchives()
+  const id = await server.create({ name: 'plain' })
+  await server.homes.ensure(id)
+  const home = server.homes.pathOf(id)
+  await mkdir(join(home, 'd/'.repeat(700)), { recursive: true })
+  await run('truncate', ['-s', '1T', join(home, 'sparse')])
+  await writeFile(join(home, 'file'), 'x')
+  const file = join(server.folder, 'out.tar')
+  await writeFile(file, gunzipSync(await (await server.download(id)).arrayBuffer()))
+  const names = (await run('tar', ['-tf', file])).stdout.trim().split('\n')
+  expect(names).toContain('home/file')
+  expect(names).not.toContain('home/sparse')
+  expect(names.at(-1)).toBe('left-out.txt')
+  const { stdout } = await run('tar', ['-xOf', file, 'left-out.txt'])
+  expect(stdout.trim().split('\n').toSorted()).toEqual([
+    `"${'d/'.repeat(100)}"…: it lies more than 512 levels deep`,
+    '"sparse": it is mostly holes',
+  ])
+})
+
+test('an archive from which something was left out can be taken in again', async () => {
+  await using server = await startArchives()
+  const id = await server.create({ name: 'plain' })
+  await server.homes.ensure(id)
+  await run('truncate', ['-s', '1T', join(server.homes.pathOf(id), 'sparse')])
+  await writeFile(join(server.homes.pathOf(id), 'file'), 'x')
+  const archive = Buffer.from(await (await server.download(id)).arrayBuffer())
+  expect(gunzipSync(archive).includes('left-out.txt')).toBe(true)
+  const { status, json } = await server.upload(archive, { name: 'again' })
+  expect({ status, json }).toMatchObject({ status: 200 })
+  expect(await readdir(server.homes.pathOf(String(json.id)))).toEqual(['file'])
+})
+
 test('a workspace that never ran has an empty home; one that is not there is nobody’s to export', async () => {
   await using server = await startArchives()
   const id = await server.create({})
@@ -193,30 +227,61 @@ test('a client that stops reading stops the files from being read, and one that 
   await expect.poll(() => ended).toBe(true)
 })
 
-test('a workspace is kept as a file that only we can read', async () => {
-  await using server = await startArchives()
-  const id = await server.create({ name: 'kept' })
-  const { storage, homes, clock, log, app } = server
-  const workspaces = new Workspaces({ storage, store: new WorkspaceStore() })
-  const exports = new WorkspaceExport({
-    storage,
-    workspaces,
-    homes,
-    audit: app.audit,
-    instanceId: INSTANCE,
-    clock,
-    log,
-  })
-  const file = join(server.folder, 'archives', `${id}.tar.gz`)
-  await exports.archiveTo(id, file)
-  expect((await stat(file)).mode & 0o777).toBe(0o600)
-  expect(await readdir(join(server.folder, 'archives'))).toEqual([`${id}.tar.gz`])
-  expect((await server.upload(await readFile(file), { name: 'back' })).status).toBe(200)
-
-  server.homes.walk = async function* () {
-    yield* []
-    throw new Error('the disk went away')
+describe('a workspace kept as a file', () => {
+  async function open() {
+    const server = await startArchives()
+    const id = await server.create({ name: 'kept' })
+    const { storage, homes, clock, log, app } = server
+    const workspaces = new Workspaces({ storage, store: new WorkspaceStore() })
+    const audit = app.audit
+    const exports = new WorkspaceExport({ storage, workspaces, homes, audit, instanceId: INSTANCE, clock, log })
+    const ended = new AbortController()
+    const description = exports.describe(await workspaces.require(id))
+    const order = { workspaceId: id, description, signal: ended.signal }
+    const folder = join(server.folder, 'archives')
+    return { server, homes, exports, order, ended, folder, file: join(folder, `${id}.tar.gz`) }
   }
-  await expect(exports.archiveTo(id, join(server.folder, 'archives', 'other'))).rejects.toThrow('went away')
-  expect(await readdir(join(server.folder, 'archives'))).toEqual([`${id}.tar.gz`])
+
+  test('can be read only by us, and taken in again', async () => {
+    const { server, exports, order, folder, file } = await open()
+    await using _ = server
+    await exports.archiveTo(file, order)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await readdir(folder)).toEqual([basename(file)])
+    expect((await server.upload(await readFile(file), { name: 'back' })).status).toBe(200)
+  })
+
+  test('leaves nothing when it fails', async () => {
+    const { server, homes, exports, order, folder, file } = await open()
+    await using _ = server
+    homes.walk = async function* () {
+      yield* []
+      throw new Error('the disk went away')
+    }
+    await expect(exports.archiveTo(file, order)).rejects.toThrow('went away')
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  test('leaves nothing when it is broken off', async () => {
+    const { server, homes, exports, order, ended, folder, file } = await open()
+    await using _ = server
+    homes.walk = async function* () {
+      for (let number = 0; ; number++) {
+        if (number === 1000) ended.abort()
+        yield { kind: 'link', name: `${number}`, target: randomUUID().repeat(100), modifiedAt: 0 }
+      }
+    }
+    await expect(exports.archiveTo(file, order)).rejects.toThrow('aborted')
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  test('is kept at the next start, and half a one that a killed server left is not', async () => {
+    const { server, exports, order, folder, file } = await open()
+    await using _ = server
+    await exports.begin(folder)
+    await exports.archiveTo(file, order)
+    await writeFile(`${file}.${randomUUID()}.part`, 'half')
+    await exports.begin(folder)
+    expect(await readdir(folder)).toEqual([basename(file)])
+  })
 })

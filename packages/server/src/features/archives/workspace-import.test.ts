@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -135,6 +135,49 @@ test('a home that does not fit beside the reserve is refused', async () => {
   const before = await server.everything()
   expect((await server.upload(packed(described(), rawMember({ name: 'home/a' }, 'x'.repeat(5000))))).status).toBe(413)
   expect(await server.everything()).toEqual(before)
+})
+
+test('an archive that takes longer than five minutes to unpack is refused, and leaves nothing', async () => {
+  await using server = await startArchives()
+  const before = await server.everything()
+  const { homes, clock } = server
+  const plain = homes.writer.bind(homes)
+  homes.writer = (id) => {
+    const writer = plain(id)
+    const slowly = writer.directory.bind(writer)
+    writer.directory = async (name, mode) => {
+      await slowly(name, mode)
+      clock.advance(300_000)
+    }
+    return writer
+  }
+  const large = randomBytes(MB).toString('latin1')
+  const archive = packed(described(), rawMember({ type: '5', name: 'home/d' }), rawMember({ name: 'home/a' }, large))
+  const detail = 'The archive takes longer than 300 s to unpack'
+  expect(await server.upload(archive)).toEqual({ status: 400, json: expect.objectContaining({ detail }) })
+  expect(await server.everything()).toEqual(before)
+})
+
+test('one archive at a time is unpacked, each into the space that the others left', async () => {
+  await using server = await startArchives()
+  const { homes } = server
+  const plain = homes.writer.bind(homes)
+  let unpacking = 0
+  let most = 0
+  homes.writer = (id) => {
+    const writer = plain(id)
+    most = Math.max(most, ++unpacking)
+    const finish = writer.finish.bind(writer)
+    writer.finish = async () => {
+      await finish()
+      unpacking--
+    }
+    return writer
+  }
+  const archive = packed(described(), rawMember({ name: 'home/a' }, 'x'.repeat(MB)))
+  const answers = await Promise.all(['one', 'two', 'three'].map((name) => server.upload(archive, { name })))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(most).toBe(1)
 })
 
 test('what an interrupted import left is removed at the next start, and what is in use stays', async () => {

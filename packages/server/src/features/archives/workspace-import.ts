@@ -11,6 +11,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Caller, RequestFacts } from '../../kernel/route.ts'
 import type { IncomingFile, Upload } from '../../kernel/upload.ts'
 import { isUuid } from '../../kernel/uuid.ts'
+import { FifoLock } from '../../storage/fifo-lock.ts'
 import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { aboutWorkspace } from '../workspaces/workspace-audit.ts'
@@ -21,12 +22,14 @@ import { readDescription, type WrittenDescription } from './archive-description.
 import { fillHome } from './fill-home.ts'
 import { importedConfiguration } from './imported-configuration.ts'
 import { listArchive } from './list-archive.ts'
-import { UnpackBudget, type UnpackLimits } from './unpack-budget.ts'
+import { UnpackBudget } from './unpack-budget.ts'
+import { withinTime } from './within-time.ts'
 
 const MB = 1024 * 1024
 /** What a form may have around its file. */
 const FORM_BYTES = MB
 const SUFFIX = '.tar.gz'
+const UNPACK_FOR_SECONDS = 300
 
 interface WorkspaceImportParts {
   readonly workspaces: Pick<Workspaces, 'find' | 'ownedBy'>
@@ -63,6 +66,8 @@ interface UploadedArchive {
  */
 export class WorkspaceImport {
   readonly #parts: WorkspaceImportParts
+  /** One at a time is unpacked: several would each count on the same free space. */
+  readonly #unpacking = new FifoLock()
 
   constructor(parts: WorkspaceImportParts) {
     this.#parts = parts
@@ -112,16 +117,15 @@ export class WorkspaceImport {
     caller: Caller,
     wanted: { id: string; archive: UploadedArchive; chosenName: string | undefined; request: RequestFacts },
   ): Promise<Workspace> {
-    const { rules, instanceId, homes, operations, clock, log } = this.#parts
+    const { rules, instanceId, homes, operations, clock } = this.#parts
     const { id, archive, request } = wanted
-    const limits = await this.#limits()
-    const description = readDescription(await listArchive(archive.path, new UnpackBudget(limits), clock), instanceId)
+    const description = readDescription(await listArchive(archive.path, await this.#budget(), clock), instanceId)
     const name = requireName(wanted.chosenName ?? nameIn(description))
     const configuration = await importedConfiguration(description, rules)
     // Looked at again when it counts; here it only saves the work.
     if ((await this.#parts.workspaces.ownedBy(caller.userId)).some((own) => own.name === name)) throw nameTaken(name)
     try {
-      await fillHome(homes, id, { path: archive.path, budget: new UnpackBudget(limits), log })
+      await this.#unpack(id, archive.path)
       const uploaded = aboutWorkspace('file.upload', id, { path: archive.name, size: archive.bytes })
       const making = { via: 'import', id, after: [uploaded] } as const
       return await operations.create(caller, { ...configuration, name }, request, making)
@@ -131,9 +135,22 @@ export class WorkspaceImport {
     }
   }
 
-  async #limits(): Promise<UnpackLimits> {
+  async #unpack(id: string, path: string): Promise<void> {
+    const { homes, clock, log } = this.#parts
+    const release = await this.#unpacking.acquire()
+    try {
+      const budget = await this.#budget()
+      await withinTime({ clock, seconds: UNPACK_FOR_SECONDS, what: 'unpack' }, (signal) =>
+        fillHome(homes, id, { path, budget, signal, log }),
+      )
+    } finally {
+      release()
+    }
+  }
+
+  async #budget(): Promise<UnpackBudget> {
     const freeBytes = await this.#parts.homes.freeBytes()
-    return { freeBytes, maxMb: this.#parts.settings().importMaxUncompressedMb }
+    return new UnpackBudget({ freeBytes, maxMb: this.#parts.settings().importMaxUncompressedMb })
   }
 
   #tooLarge(): AppError {

@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises'
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
+import { startArchives } from '../../testing/start-archives.ts'
 import { storageKinds, useDatabases } from '../../testing/storages.ts'
 import { callerFor, requestFacts, workspaceParts } from '../../testing/workspace-parts.ts'
 import { OwnerWatch } from '../workspaces/owner-watch.ts'
@@ -27,26 +28,31 @@ for (const kind of storageKinds) {
       return { server, ...parts, ann, admin, request, make, remove, isDisabled }
     }
 
-    test('stops, archives and removes each of them, then the account', async () => {
+    test('stops and removes each of them, then the account, and keeps their files as archives', async () => {
       const { server, ann, make, remove, asked, background, workspaces, isDisabled } = await open()
       await using _ = server
       const ben = await server.person('ben')
       const [one, two, other] = [await make(ann, 'one'), await make(ann, 'two'), await make(ben, 'three')]
       await remove()
       await background.settled()
-      expect(asked).toEqual([one, two].flatMap((id) => [`stop ${id} logout`, `archive ${id}`, `remove ${id}`]))
+      expect(asked.toSorted()).toEqual(
+        [
+          ...[`stop ${one} logout`, `archive ${one} about one`, `remove ${one}`],
+          ...[`stop ${two} logout`, `archive ${two} about two`, `remove ${two}`],
+        ].toSorted(),
+      )
       expect(await isDisabled()).toBeUndefined()
       expect((await workspaces.require(other)).ownerId).toBe(ben.id)
       expect(await server.audit('user.delete')).toEqual([{ email: 'ann@example.com' }])
       expect(await server.audit('workspace.delete')).toHaveLength(2)
     })
 
-    test('one that cannot be archived stays with its disabled owner, and the call can be made again', async () => {
+    test('one that cannot be stopped stays with its disabled owner, and the call can be made again', async () => {
       const { server, ann, make, remove, failing, workspaces, isDisabled } = await open()
       await using _ = server
       const [one, two] = [await make(ann, 'one'), await make(ann, 'two')]
-      failing.add(`archive ${two}`)
-      await expect(remove()).rejects.toThrow(`archive ${two} failed`)
+      failing.add(`stop ${two} logout`)
+      await expect(remove()).rejects.toThrow(`stop ${two} logout failed`)
       expect(await isDisabled()).toBe(true)
       expect((await workspaces.ownedBy(ann.id)).map(({ id }) => id)).toEqual([two])
       expect((await ann.get('/auth/me')).status).toBe(403)
@@ -57,6 +63,18 @@ for (const kind of storageKinds) {
       await remove()
       expect(await isDisabled()).toBeUndefined()
       expect(await server.audit('user.update')).toEqual([{ fields: ['disabled'] }])
+    })
+
+    test('waits for no archive', async () => {
+      const { server, ann, make, remove, onAsked, background, isDisabled } = await open()
+      await using _ = server
+      const id = await make(ann, 'one')
+      const archived = Promise.withResolvers<void>()
+      onAsked.set(`archive ${id} about one`, () => archived.promise)
+      await remove()
+      expect(await isDisabled()).toBeUndefined()
+      archived.resolve()
+      await background.settled()
     })
 
     test('one that got another owner meanwhile is left alone', async () => {
@@ -78,10 +96,24 @@ test('what somebody owned is kept as an archive when an administrator deletes th
   const ann = await server.person('ann')
   const id = field(await succeed(ann.post('/workspaces', { name: 'demo' })), 'id')
   await succeed(server.admin.delete(`/users/${ann.id}`))
-  expect((await stat(join(server.folder, 'archives', `${id}.tar.gz`))).isFile()).toBe(true)
+  await expect.poll(() => readdir(join(server.folder, 'archives'))).toEqual([`${id}.tar.gz`])
   expect(await server.storage.db.selectFrom('workspaces').select('id').execute()).toEqual([])
   const groups = await server.storage.db.selectFrom('user_groups').select('name').execute()
   expect(JSON.stringify(groups)).not.toContain(id)
+})
+
+test('nothing in a home keeps its owner from being deleted', async () => {
+  await using server = await startArchives()
+  const ann = await server.person('ann')
+  const id = field(await succeed(ann.post('/workspaces', { name: 'demo' })), 'id')
+  await server.homes.ensure(id)
+  const home = server.homes.pathOf(id)
+  await mkdir(join(home, 'd/'.repeat(700)), { recursive: true })
+  await writeFile(join(home, 'sparse'), '')
+  await truncate(join(home, 'sparse'), 2 ** 40)
+  await succeed(server.admin.delete(`/users/${ann.id}`))
+  await expect.poll(() => readdir(join(server.folder, 'archives'))).toEqual([`${id}.tar.gz`])
+  await expect.poll(() => readdir(join(server.folder, 'workspaces'))).not.toContain(id)
 })
 
 describe('the workspaces of somebody whose account is disabled', () => {

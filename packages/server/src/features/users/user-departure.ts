@@ -35,8 +35,9 @@ export class UserDeparture {
   }
 
   /**
-   * Workspaces are archived and removed one by one, which takes time, so the account is disabled first: nothing can be
-   * added meanwhile. Whatever interrupts it, the account stays disabled, and the call can be made again.
+   * Workspaces are stopped and removed one by one, which takes time, so the account is disabled first: nothing can be
+   * added meanwhile. Whatever interrupts it, the account stays disabled, and the call can be made again. Their files
+   * are archived afterwards, however long that takes.
    */
   async delete(caller: Caller, userId: string, request: RequestFacts): Promise<void> {
     const { storage, removal } = this.#parts

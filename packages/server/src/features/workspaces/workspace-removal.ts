@@ -3,19 +3,24 @@ import type { HomeStorage } from '../../engine/home-storage.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { Caller, RequestFacts } from '../../kernel/route.ts'
 import type { Database } from '../../storage/database.ts'
+import { FifoLock } from '../../storage/fifo-lock.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AccessControl } from '../acl/access-control.ts'
 import type { Origin } from '../audit/audit-entry.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { GroupService } from '../groups/group-service.ts'
-import type { AbandonedHomesStore } from './abandoned-homes-store.ts'
+import type { AbandonedHome, AbandonedHomesStore } from './abandoned-homes-store.ts'
 import type { SharingStore } from './sharing-store.ts'
+import type { Workspace } from './workspace.ts'
 import { aboutWorkspace } from './workspace-audit.ts'
 import type { WorkspaceStore } from './workspace-store.ts'
 import type { Workspaces } from './workspaces.ts'
 
 type Tx = Transaction<Database>
+type Describe = (workspace: Workspace) => string | null
 type Actor = { readonly type: 'user'; readonly id: string } | { readonly type: 'system' }
+
+const removeOnly: Describe = () => null
 
 interface WorkspaceRemovalParts {
   readonly storage: Storage
@@ -34,18 +39,23 @@ interface WorkspaceRemovalParts {
       work: () => Promise<T>,
     ): Promise<T>
   }
-  /** Keeps a workspace as an archive, for when its owner's account is deleted. */
-  readonly archive: (workspaceId: string) => Promise<void>
+  /** What an archive is to say of a workspace, for when its owner's account is deleted. */
+  readonly describe: (workspace: Workspace) => string
+  /** Keeps the home of a workspace that is gone as an archive. */
+  readonly archive: (workspaceId: string, description: string, signal: AbortSignal) => Promise<void>
   readonly homes: Pick<HomeStorage, 'remove' | 'sweep'>
   readonly background: Background
 }
 
 /**
  * Takes workspaces away: first the container, then the rows, then the files. Whatever interrupts it, nothing is left
- * that anybody could reach, and files that were left are removed by the next `begin`.
+ * that anybody could reach, and files that were left are archived and removed by the next `begin`.
  */
 export class WorkspaceRemoval {
   readonly #parts: WorkspaceRemovalParts
+  /** An archive keeps the disk and a processor busy, so there is one at a time. */
+  readonly #archiving = new FifoLock()
+  readonly #ended = new AbortController()
 
   constructor(parts: WorkspaceRemovalParts) {
     this.#parts = parts
@@ -55,43 +65,44 @@ export class WorkspaceRemoval {
     const { workspaces, lifecycle } = this.#parts
     await workspaces.require(id)
     const by = { cause: 'delete', actor: { type: 'user', id: caller.userId } } as const
-    await lifecycle.stopForGood(id, by, () => this.#erase(id, { actor: caller, request }))
+    await lifecycle.stopForGood(id, by, () => this.#erase(id, { actor: caller, request }, removeOnly))
   }
 
-  /** Archives and removes all that somebody owns. When one cannot be archived, it and those after it stay. */
+  /** Removes all that somebody owns. Their files become archives, for which nobody waits. */
   async deleteAllOf(ownerId: string, origin: Origin & { readonly actor: Caller }): Promise<void> {
-    const { storage, workspaces, lifecycle, archive } = this.#parts
+    const { workspaces, lifecycle, describe } = this.#parts
     const by = { cause: 'logout', actor: { type: 'user', id: origin.actor.userId } } as const
     for (const { id } of await workspaces.ownedBy(ownerId)) {
-      await lifecycle.stopForGood(id, by, async () => {
-        // Meanwhile somebody may have deleted it, or given it to another owner.
-        const isTheirs = async (queries = storage.db) => (await workspaces.find(id, queries))?.ownerId === ownerId
-        if (!(await isTheirs())) return
-        await archive(id)
-        await this.#erase(id, origin, isTheirs)
-      })
+      // Meanwhile somebody may have deleted it, or given it to another owner.
+      const isTheirs = async (tx: Tx) => (await workspaces.find(id, tx))?.ownerId === ownerId
+      await lifecycle.stopForGood(id, by, () => this.#erase(id, origin, describe, isTheirs))
     }
   }
 
-  /** Removes the files that an earlier run of the server left. */
+  /** Takes up what an earlier run of the server left. */
   async begin(): Promise<void> {
     const { storage, abandoned, homes, background } = this.#parts
     background.run('removing what is left of deleted workspaces', () => homes.sweep())
-    for (const id of await abandoned.all(storage.db)) this.#removeHome(id)
+    for (const home of await abandoned.all(storage.db)) this.#removeHome(home)
   }
 
-  async #erase(id: string, origin: Origin, mayErase?: (tx: Tx) => Promise<boolean>): Promise<void> {
-    const erased = await this.#parts.storage.transaction(async (tx) => {
-      if (mayErase && !(await mayErase(tx))) return false
-      await this.#eraseRows(tx, id, origin)
-      return true
+  /** Breaks off the archive that is being made, because the server ends; the next `begin` makes it anew. */
+  end(): void {
+    this.#ended.abort()
+  }
+
+  async #erase(id: string, origin: Origin, describe: Describe, mayErase?: (tx: Tx) => Promise<boolean>): Promise<void> {
+    const home = await this.#parts.storage.transaction(async (tx) => {
+      if (mayErase && !(await mayErase(tx))) return undefined
+      return this.#eraseRows(tx, id, origin, describe)
     })
-    if (erased) this.#removeHome(id)
+    if (home) this.#removeHome(home)
   }
 
-  async #eraseRows(tx: Tx, id: string, origin: Origin): Promise<void> {
+  async #eraseRows(tx: Tx, id: string, origin: Origin, describe: Describe): Promise<AbandonedHome> {
     const { store, sharing, abandoned, workspaces, access, groups, audit } = this.#parts
-    const { ownerId, name } = await workspaces.require(id, tx)
+    const workspace = await workspaces.require(id, tx)
+    const { ownerId, name } = workspace
     workspaces.noteChange(tx, id, [
       ownerId,
       ...(origin.actor ? [origin.actor.userId] : []),
@@ -100,16 +111,38 @@ export class WorkspaceRemoval {
     for (const place of await sharing.placesOf(tx, id)) await access.replace(tx, place, [])
     for (const group of await sharing.roleGroups(tx, id)) await groups.erase(tx, group.id)
     await store.delete(tx, id)
-    await abandoned.add(tx, id)
+    const home = { workspaceId: id, description: describe(workspace) }
+    await abandoned.add(tx, home)
     await audit.record(tx, origin, aboutWorkspace('workspace.delete', id, { name, owner_id: ownerId }))
+    return home
   }
 
   /** Nobody waits for it: many files take a while, and nobody can reach them any more. */
-  #removeHome(id: string): void {
+  #removeHome({ workspaceId: id, description }: AbandonedHome): void {
     const { storage, abandoned, homes, background } = this.#parts
-    background.run('removing the files of a deleted workspace', async () => {
+    background.run(`removing the files of the deleted workspace ${id}`, async () => {
+      if (description !== null && !(await this.#archive(id, description))) return
       await homes.remove(id)
       await abandoned.remove(storage.db, id)
     })
+  }
+
+  /** False when the server ends before it is done. */
+  async #archive(id: string, description: string): Promise<boolean> {
+    const { storage, abandoned, archive } = this.#parts
+    const { signal } = this.#ended
+    const release = await this.#archiving.acquire()
+    try {
+      if (signal.aborted) return false
+      await archive(id, description, signal)
+      // Before anything is removed: half a home must never replace the archive of a whole one.
+      await abandoned.noteArchived(storage.db, id)
+      return true
+    } catch (error) {
+      if (signal.aborted) return false
+      throw error
+    } finally {
+      release()
+    }
   }
 }

@@ -38,9 +38,11 @@ export const workspaces: Migration = {
       workspace_id {text} not null references workspaces (id) on delete cascade
     ) {strict}`,
     'create index workspace_ports_by_workspace on workspace_ports (workspace_id, port)',
-    // Files of workspaces that are gone. Whatever interrupts their removal, it is taken up again.
+    // Files of workspaces that are gone. Whatever interrupts their removal, it is taken up again. Those with a
+    // description become an archive first, which begins with it.
     `create table abandoned_homes (
-      workspace_id {text} primary key
+      workspace_id {text} primary key,
+      description text
     ) {strict}`,
     // What happened to containers outlives the workspace and its people, so nothing here refers to them.
     `create table container_events (
