@@ -91,8 +91,11 @@ export async function ensureWorkspaceImage() {
   })
 }
 
-/** With what Podman only recommends: two runtimes, because each refuses machines on which the other works. */
-const podmanPackages = ['podman', 'crun', 'runc', 'netavark', 'aardvark-dns', 'nftables', 'uidmap', 'catatonit']
+/**
+ * With what Podman only recommends, or calls without saying so: two runtimes, because each refuses machines on which the
+ * other works, and iptables, with which it makes networks.
+ */
+const podmanPackages = 'podman crun runc netavark aardvark-dns iptables nftables uidmap catatonit'.split(' ')
 
 /**
  * What is needed beside Node: how to tell that it is there, and Debian's packages for it. Looking costs no process, so
@@ -109,7 +112,7 @@ const programs = {
   podman: {
     name: 'Podman',
     packages: podmanPackages,
-    isThere: () => ['podman', 'runc', 'nft', 'newuidmap'].every(hasCommand),
+    isThere: () => ['podman', 'runc', 'iptables', 'nft', 'newuidmap'].every(hasCommand),
   },
   // Only its programs: tests start a daemon of their own, and leave the machine's alone.
   docker: { name: 'Docker', packages: ['docker.io'], isThere: () => hasCommand('dockerd') && hasCommand('docker') },
