@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AgentClient } from '@svc/server/agent/agent-client'
 import { loadSettings } from '@svc/server/config/load-settings'
+import { containerSpec } from '@svc/server/engine/suite/container-spec'
 import { systemClock } from '@svc/server/kernel/clock'
 import type { Logger } from '@svc/server/kernel/logger'
 import { openEngine } from '@svc/server/process/open-engine'
@@ -39,17 +40,8 @@ export async function runWorkspace() {
   }
 }
 
-const spec = () => ({
-  workspaceId: randomUUID(),
-  role: 'workspace' as const,
-  slug: 'bench',
-  image: IMAGE,
-  hostname: 'bench',
-  env: {},
-  limits: { cpus: 2, memoryBytes: 1024 ** 3, pids: 1024, tmpBytes: 64 * 1024 ** 2 },
-  network: 'none' as const,
-  ports: [],
-  dns: { servers: [], search: [] },
-  mounts: [],
-  sudo: false,
-})
+const spec = () =>
+  containerSpec({
+    image: IMAGE,
+    limits: { cpus: 2, memoryBytes: 1024 ** 3, pids: 1024, tmpBytes: 64 * 1024 ** 2 },
+  })

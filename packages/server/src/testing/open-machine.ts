@@ -18,6 +18,7 @@ import { Tokens } from '../features/sessions/tokens.ts'
 import { WorkspaceTokens } from '../features/workspace-tokens/workspace-tokens.ts'
 import { checkMounts, mountRulesOf } from '../features/workspaces/mounts.ts'
 import type { Workspace } from '../features/workspaces/workspace.ts'
+import { PLAIN } from '../features/workspaces/workspace-configuration.ts'
 import { WorkspaceStore } from '../features/workspaces/workspace-store.ts'
 import { Workspaces } from '../features/workspaces/workspaces.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -103,24 +104,13 @@ export async function openMachine(
   /** A new workspace, of one and the same owner unless given. */
   async function workspace(given: Partial<Workspace> = {}): Promise<Workspace> {
     const made: Workspace = {
+      ...PLAIN,
       id: randomUUID(),
       ownerId: ann,
       name: `workspace ${randomUUID()}`,
       containerId: null,
       numPorts: 2,
-      image: null,
-      serviceCommand: null,
-      autoStart: false,
-      setupState: 'complete',
-      healthCheck: null,
-      mounts: null,
-      env: null,
-      allowedDomains: null,
-      rejectedDomains: null,
-      settings: null,
       egressMode: 'allow',
-      perHandleHome: false,
-      classificationBanner: null,
       createdAt: clock.nowMs() / 1000,
       ...given,
     }

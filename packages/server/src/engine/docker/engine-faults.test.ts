@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +6,8 @@ import { systemClock } from '../../kernel/clock.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { MemoryLog } from '../../testing/memory-log.ts'
 import { PodmanStandIn } from '../../testing/podman-stand-in.ts'
-import type { ContainerEngine, ContainerSpec } from '../container-engine.ts'
+import type { ContainerEngine } from '../container-engine.ts'
+import { containerSpec } from '../suite/container-spec.ts'
 import { NEVER } from '../suite/probes.ts'
 import { openDocker } from './open-docker.ts'
 
@@ -38,20 +38,7 @@ async function openStandIn(clock = systemClock) {
   return { podman, log, open, engine: await open('i1') }
 }
 
-const spec = (): ContainerSpec => ({
-  workspaceId: randomUUID(),
-  role: 'workspace',
-  slug: 'w',
-  image: 'i',
-  hostname: 'w',
-  env: {},
-  limits: { cpus: undefined, memoryBytes: undefined, pids: undefined, tmpBytes: undefined },
-  network: 'isolated',
-  ports: [],
-  dns: { servers: [], search: [] },
-  mounts: [],
-  sudo: false,
-})
+const spec = () => containerSpec({ network: 'isolated' })
 const run = (engine: ContainerEngine, one = spec()) => engine.run(one, { signal: NEVER, onCreated: async () => {} })
 const IN_USE = { status: 500, body: { message: 'network is being used' } }
 

@@ -19,6 +19,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from '../../kernel/clock.ts'
 import { MemoryLog } from '../../testing/memory-log.ts'
 import type { ContainerSpec, EngineListener } from '../container-engine.ts'
+import { containerSpec } from '../suite/container-spec.ts'
 import { Bubblewrap } from './bubblewrap.ts'
 import { LocalEngine, type LocalEngineOptions } from './local-engine.ts'
 import { UnshareSandbox } from './unshare-sandbox.ts'
@@ -83,21 +84,7 @@ describe.each(sandboxes)('the local engine with $name', ({ kind, found }) => {
   })
 
   const soon = () => AbortSignal.timeout(20_000)
-  const specFor = (changes: Partial<ContainerSpec> = {}): ContainerSpec => ({
-    workspaceId: randomUUID(),
-    role: 'workspace',
-    slug: 'trial',
-    image: 'none',
-    hostname: 'trial-host',
-    env: {},
-    limits: { cpus: undefined, memoryBytes: undefined, pids: undefined, tmpBytes: undefined },
-    network: 'none',
-    ports: [],
-    dns: { servers: [], search: [] },
-    mounts: [],
-    sudo: false,
-    ...changes,
-  })
+  const specFor = (changes: Partial<ContainerSpec> = {}) => containerSpec({ hostname: 'trial-host', ...changes })
   const run = (changes?: Partial<ContainerSpec>) =>
     engine.run(specFor(changes), { signal: soon(), onCreated: async () => undefined })
 

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import type { ContainerEngine, ContainerId, ContainerSpec, EngineSupport } from '../container-engine.ts'
+import { containerSpec } from './container-spec.ts'
 import type { EngineHost, EngineKind, EngineService } from './engine-kind.ts'
 import { NEVER } from './probes.ts'
 
@@ -37,21 +37,8 @@ export function useEngine(kind: EngineKind) {
     for (const host of hosts.splice(0)) await host.stop()
   })
 
-  const spec = (changes: Partial<ContainerSpec> = {}): ContainerSpec => ({
-    workspaceId: randomUUID(),
-    role: 'workspace',
-    slug: 'test-of-an-engine',
-    image: current().host.image,
-    hostname: 'test-host',
-    env: {},
-    limits: { cpus: undefined, memoryBytes: undefined, pids: undefined, tmpBytes: undefined },
-    network: 'none',
-    ports: [],
-    dns: { servers: [], search: [] },
-    mounts: [],
-    sudo: false,
-    ...changes,
-  })
+  const spec = (changes: Partial<ContainerSpec> = {}): ContainerSpec =>
+    containerSpec({ slug: 'test-of-an-engine', image: current().host.image, hostname: 'test-host', ...changes })
   const inside = (id: ContainerId, code: string): Promise<unknown> =>
     current().host.evaluate(current().engine, id, code)
   const requireSupport = (name: keyof EngineSupport, skip: Skip): void => {

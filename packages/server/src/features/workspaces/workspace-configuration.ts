@@ -38,6 +38,23 @@ interface ConfigurationRulesParts {
   readonly protectedPaths: () => readonly string[]
 }
 
+/** A workspace of which nothing is said. */
+export const PLAIN: Configuration = {
+  image: null,
+  serviceCommand: null,
+  autoStart: false,
+  setupState: 'complete',
+  healthCheck: null,
+  mounts: null,
+  env: null,
+  allowedDomains: null,
+  rejectedDomains: null,
+  settings: null,
+  egressMode: 'interactive',
+  perHandleHome: false,
+  classificationBanner: null,
+}
+
 /** Turns what clients write into what is kept, by the rules of each field. */
 export class ConfigurationRules {
   readonly #parts: ConfigurationRulesParts
@@ -48,21 +65,7 @@ export class ConfigurationRules {
 
   /** What a new workspace has where nothing is said. */
   get defaults(): Configuration {
-    return {
-      image: null,
-      serviceCommand: null,
-      autoStart: false,
-      setupState: 'complete',
-      healthCheck: null,
-      mounts: null,
-      env: null,
-      allowedDomains: null,
-      rejectedDomains: null,
-      settings: null,
-      egressMode: 'interactive',
-      perHandleHome: this.#parts.settings().containers.perHandleHome,
-      classificationBanner: null,
-    }
+    return { ...PLAIN, perHandleHome: this.#parts.settings().containers.perHandleHome }
   }
 
   get nixAvailable(): boolean {
