@@ -14,7 +14,7 @@ const PACKAGES: Record<string, { mayImport: readonly string[]; node: boolean }> 
 }
 
 /** What the server is put together from. */
-const PARTS = ['kernel', 'config', 'logging', 'storage', 'mail', 'engine', 'agent', 'http', 'features']
+const PARTS = ['kernel', 'config', 'logging', 'storage', 'mail', 'engine', 'agent', 'http', 'realtime', 'features']
 
 /** For each folder of a package: the folders beside it that it may import. A folder may always import itself. */
 const LAYERS: Record<string, Record<string, readonly string[]>> = {
@@ -27,11 +27,13 @@ const LAYERS: Record<string, Record<string, readonly string[]>> = {
     engine: ['kernel'],
     agent: ['kernel'],
     http: ['kernel'],
+    realtime: ['kernel'],
     features: ['kernel', 'storage', 'mail', 'engine', 'agent', 'config'],
     testing: ['*'],
     'app-people.ts': [...PARTS, 'ports.ts', 'settings-views.ts'],
     'app-workspaces.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts'],
-    'app.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts', 'app-workspaces.ts'],
+    'app-live.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts', 'app-workspaces.ts'],
+    'app.ts': [...PARTS, 'ports.ts', 'settings-views.ts', 'app-people.ts', 'app-workspaces.ts', 'app-live.ts'],
     'ports.ts': ['kernel', 'storage', 'engine', 'features'],
     'settings-views.ts': ['config', 'features', 'http', 'mail'],
     'main.ts': ['*'],

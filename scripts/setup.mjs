@@ -122,6 +122,9 @@ const programs = {
     packages: ['docker-registry'],
     isThere: () => existsSync('/usr/bin/docker-registry'),
   },
+  // What people use from their own machines: tests sync with the one and sign with the other.
+  rsync: { name: 'rsync', packages: ['rsync'], isThere: () => hasCommand('rsync') },
+  ssh: { name: 'OpenSSH', packages: ['openssh-client'], isThere: () => hasCommand('ssh-agent') },
   openssl: { name: 'OpenSSL', packages: ['openssl'], isThere: () => hasCommand('openssl') },
   postgres: { name: 'PostgreSQL', packages: ['postgresql'], isThere: hasPostgres },
   // A browser without a font draws nothing that could be looked at.
@@ -133,8 +136,8 @@ const programs = {
 }
 
 const forStart = [programs.engine, programs.imageBuilder, programs.sandbox]
-const { podman, imageBuilder, sandbox, docker, registry, openssl, postgres, chromium } = programs
-const forTests = [podman, imageBuilder, sandbox, docker, registry, openssl, postgres, chromium]
+const { podman, imageBuilder, sandbox, docker, registry, rsync, ssh, openssl, postgres, chromium } = programs
+const forTests = [podman, imageBuilder, sandbox, docker, registry, rsync, ssh, openssl, postgres, chromium]
 
 /** What runs workspaces. Answers whether there is an engine, and the packages that are missing still. */
 export async function ensureEngine() {

@@ -15,6 +15,8 @@ export type AgentRequest =
   | { readonly op: 'terminal.list' }
   /** Ends the terminal's processes, as closing a window does. Ending one that is gone is not an error. */
   | { readonly op: 'terminal.close'; readonly id: string }
+  /** Replaces the label of a terminal. */
+  | { readonly op: 'terminal.label'; readonly id: string; readonly label: string }
   | ExecRequest
   | HealthCheckRequest
   | FileRequest
@@ -22,6 +24,8 @@ export type AgentRequest =
   | { readonly op: 'token.write'; readonly token: string }
   /** Makes the private home of a member, filled from the skeleton: `/home/<handle>`, kept by user id. */
   | { readonly op: 'home.prepare'; readonly user_id: string; readonly handle: string }
+  | SshAgentListenRequest
+  | SshAgentAcceptRequest
 
 /**
  * The first request to a new agent; until it is done, everything else fails. The agent does what needs root (the sudo
@@ -47,6 +51,8 @@ export interface TerminalOpenRequest {
   readonly rows: number
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
+  /** Kept with the terminal and listed with it, so that what the server knows of it outlives the server. Not looked at. */
+  readonly label: string
 }
 
 /**
@@ -75,6 +81,26 @@ export interface ExecRequest {
   readonly login: boolean
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * Listens where programs in the workspace look for the ssh agent of a member (`sshAgentSocket`), in place of whoever
+ * listened there before. Answered by `listening`, then by `connected` for each program that connects. The socket and all
+ * its connections end with the channel.
+ */
+export interface SshAgentListenRequest {
+  readonly op: 'ssh_agent.listen'
+  readonly user_id: string
+}
+
+/**
+ * Takes one connection that `connected` told of: its bytes go both ways as `data`, each way ended by `end`. One that
+ * nobody takes within some seconds is ended.
+ */
+export interface SshAgentAcceptRequest {
+  readonly op: 'ssh_agent.accept'
+  readonly user_id: string
+  readonly connection: number
 }
 
 /** Runs `bash -c` with no startup files, and answers `checked`. */
@@ -115,8 +141,11 @@ export const SERVICE_TERMINAL = 'service'
 /** Where programs in a workspace find its token. */
 export const TOKEN_FILE = '/tmp/svc/workspace-token'
 
+/** Where programs in a workspace find the ssh agent of a member; nobody listens there while it is not forwarded. */
+export const sshAgentSocket = (userId: string): string => `/tmp/svc-ssh-agent-${userId}.sock`
+
 /** The version of this protocol. An agent of another one is still running after an upgrade, and must be replaced. */
-export const AGENT_PROTOCOL = 1
+export const AGENT_PROTOCOL = 2
 
 const Hello = z.object({
   type: z.literal('hello'),
@@ -145,6 +174,8 @@ const Terminal = z.object({
   title: z.string(),
   /** Output so far, in bytes. */
   offset: z.int(),
+  /** As the server gave it; empty for the service. */
+  label: z.string(),
   /** Of the service alone: how its command ended, null while it runs. */
   exit_code: z.int().nullable().optional(),
 })
@@ -153,7 +184,8 @@ export type TerminalInfo = z.infer<typeof Terminal>
 /** What the agent says on a channel. `hello` comes once, on channel 0, when a connection begins. */
 export const AgentMessage = z.discriminatedUnion('type', [
   Hello,
-  z.object({ type: z.literal('terminals'), terminals: z.array(Terminal) }),
+  /** `opened` counts all that were ever opened in this container, the service left out. */
+  z.object({ type: z.literal('terminals'), terminals: z.array(Terminal), opened: z.int() }),
   z.object({
     type: z.literal('attached'),
     cols: z.int(),
@@ -165,7 +197,10 @@ export const AgentMessage = z.discriminatedUnion('type', [
   /** Another viewer, or the owner, changed the size. */
   z.object({ type: z.literal('resized'), cols: z.int(), rows: z.int() }),
   z.object({ type: z.literal('titled'), title: z.string() }),
-  /** Output was passed over: the next `snapshot_bytes` bytes draw the screen anew. Only for lossy viewers. */
+  /**
+   * Output was passed over: the next `snapshot_bytes` bytes draw the screen anew. For lossy viewers, and for others that
+   * fell so far behind one who keeps up that the output is no longer held.
+   */
   z.object({ type: z.literal('resync'), offset: z.int(), snapshot_bytes: z.int() }),
   /** `signal` when one ended it; `code` is 128 + its number then, as a shell says it. */
   z.object({ type: z.literal('exited'), code: z.int(), signal: z.string().nullable() }),
@@ -179,5 +214,7 @@ export const AgentMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('entries'), entries: z.array(FileEntry) }),
   z.object({ type: z.literal('stat'), entry: FileEntry }),
   z.object({ type: z.literal('written'), size: z.int() }),
+  z.object({ type: z.literal('listening'), path: z.string() }),
+  z.object({ type: z.literal('connected'), connection: z.int() }),
 ])
 export type AgentMessage = z.infer<typeof AgentMessage>

@@ -1,0 +1,57 @@
+import { FrameError } from '../../kernel/frame-error.ts'
+import type { Peer } from '../../kernel/peer.ts'
+import type { RunningWorkspace } from '../lifecycle/running-container.ts'
+
+/**
+ * A socket that has a workspace open. It outlives the container: after a restart the same attachment finds the new one.
+ * Features keep what they have for it until `left`.
+ */
+export class Attachment {
+  readonly peer: Peer
+  readonly workspaceId: string
+  /** The home of this person in the workspace. */
+  readonly userHome: string
+  /** Aborted once, when the socket leaves the workspace or is gone. */
+  readonly left: AbortSignal
+  readonly #find: () => RunningWorkspace | undefined
+
+  constructor(parts: {
+    peer: Peer
+    workspaceId: string
+    userHome: string
+    left: AbortSignal
+    find: () => RunningWorkspace | undefined
+  }) {
+    this.peer = parts.peer
+    this.workspaceId = parts.workspaceId
+    this.userHome = parts.userHome
+    this.left = parts.left
+    this.#find = parts.find
+  }
+
+  get userId(): string {
+    return this.peer.caller.userId
+  }
+
+  find(): RunningWorkspace | undefined {
+    return this.#find()
+  }
+
+  /** Take it anew for each piece of work: the container may be another one by then. */
+  requireRunning(): RunningWorkspace {
+    const running = this.#find()
+    if (!running) throw new FrameError('container_gone', 'The workspace has stopped: open it again')
+    return running
+  }
+
+  /** Somebody uses the workspace. */
+  touch(): void {
+    this.#find()?.touch()
+  }
+}
+
+/** Who has which workspace open. */
+export interface AttachmentList {
+  find(peer: Peer): Attachment | undefined
+  in(workspaceId: string): Iterable<Attachment>
+}
