@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 
 const ID_MAP = [{ container_id: 0, host_id: 1_000_000, size: 65_536 }]
 const FIRST_PORT = 29_000
@@ -121,6 +122,55 @@ export class BareEngine {
     const created = await this.#ask('POST', `/v4.0.0/libpod/containers/${id}/exec`, body)
     const exec = String(Reflect.get(Object(JSON.parse(created)), 'Id'))
     return this.#ask('POST', `/v4.0.0/libpod/exec/${exec}/start`, { Detach: false, Tty: false })
+  }
+
+  /** Streams `input` to a command in a running container, and answers how many bytes it wrote; nothing is kept. */
+  async stream(id: string, command: readonly string[], input: Iterable<Uint8Array>): Promise<number> {
+    const body = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Cmd: command }
+    const created = await this.#ask('POST', `/v4.0.0/libpod/containers/${id}/exec`, body)
+    const exec = String(Reflect.get(Object(JSON.parse(created)), 'Id'))
+    const start = JSON.stringify({ Detach: false, Tty: false })
+    const socket = connect({ path: this.#socketPath, allowHalfOpen: true })
+    socket.write(
+      `POST /v4.0.0/libpod/exec/${exec}/start HTTP/1.1\r\nHost: d\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${start.length}\r\n\r\n${start}`,
+    )
+    const attached = Promise.withResolvers<void>()
+    let bytes = 0
+    socket.on('data', (chunk) => {
+      attached.resolve()
+      bytes += chunk.length
+    })
+    await attached.promise
+    await pipeline(input, socket)
+    await once(socket, 'end')
+    socket.destroy()
+    return bytes
+  }
+
+  /** How many bytes a command in a running container wrote, and in which time; nothing is kept. */
+  async measure(
+    id: string,
+    command: readonly string[],
+    { hasTerminal: Tty }: { hasTerminal: boolean },
+  ): Promise<{ bytes: number; ms: number }> {
+    const wish = { AttachStdout: true, AttachStderr: true, Tty, Cmd: command }
+    const created = await this.#ask('POST', `/v4.0.0/libpod/containers/${id}/exec`, wish)
+    const exec = String(Reflect.get(Object(JSON.parse(created)), 'Id'))
+    const start = JSON.stringify({ Detach: false, Tty })
+    const socket = connect(this.#socketPath)
+    let bytes = 0
+    socket.on('data', (chunk) => {
+      bytes += chunk.length
+    })
+    const startedMs = performance.now()
+    socket.write(
+      `POST /v4.0.0/libpod/exec/${exec}/start HTTP/1.1\r\nHost: d\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${start.length}\r\n\r\n${start}`,
+    )
+    await once(socket, 'end')
+    socket.destroy()
+    return { bytes, ms: performance.now() - startedMs }
   }
 
   #seen(id: string, text: string): { attached: Promise<void>; seen: Promise<void> } {

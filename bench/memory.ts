@@ -45,7 +45,7 @@ async function residentMb(): Promise<number> {
 /** What the agent of a workspace holds with one terminal open. */
 export async function agentMemory(): Promise<Figure> {
   const { agent, end } = await runWorkspace()
-  await agent.terminals.open({ id: 'one', cols: 120, rows: 40, env: {}, cwd: '/' })
+  await agent.terminals.open({ id: 'one', cols: 120, rows: 40, env: {}, cwd: '/', label: '' })
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
   // Asked in the workspace itself: there it is the one process of that name.
   const ask = agent.exec({ argv: ['bash', '-c', READ_STATUS], login: false, cwd: '/', env: {} })

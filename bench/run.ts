@@ -5,6 +5,8 @@ import { listing } from './listing.ts'
 import { parallelLogins } from './logins.ts'
 import { agentMemory, idleMemory } from './memory.ts'
 import { permissionCheck } from './permissions.ts'
+import { keystrokeEcho, terminalFlood } from './terminals.ts'
+import { transfers } from './transfers.ts'
 import { parallelStarts, workspaceStarts } from './workspace-starts.ts'
 
 const benches = {
@@ -16,6 +18,9 @@ const benches = {
   parallelStarts,
   listing,
   agentMemory,
+  transfers,
+  terminalFlood,
+  keystrokeEcho,
 }
 const wanted = process.argv[2]?.toLowerCase() ?? ''
 

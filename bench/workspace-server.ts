@@ -14,6 +14,11 @@ export interface WorkspaceServer {
   create(name: string): Promise<string>
   start(id: string): Promise<void>
   stop(id: string): Promise<void>
+  containerOf(id: string): Promise<string>
+  /** Of `/api/v1`, without a slash at the end. */
+  readonly api: string
+  readonly token: string
+  readonly pid: number
   end(): Promise<void>
 }
 
@@ -46,6 +51,10 @@ export async function startWorkspaceServer(): Promise<WorkspaceServer> {
     create: async (name) => String((await call('POST', '/workspaces', token, { name, egress_mode: 'allow' })).id),
     start: async (id) => void (await call('POST', `/workspaces/${id}/start`, token)),
     stop: async (id) => void (await call('POST', `/workspaces/${id}/stop`, token)),
+    containerOf: async (id) => String((await call('GET', `/workspaces/${id}/status`, token)).container_id),
+    api: `http://127.0.0.1:${port}/api/v1`,
+    token,
+    pid: server.pid ?? 0,
     async end() {
       server.kill('SIGTERM')
       await once(server, 'exit')

@@ -42,7 +42,7 @@ describe('a new agent', () => {
   test('ends at once when it is told to, with all its shells', async () => {
     const { agent, link } = await TestAgent.ready()
     await using _ = agent
-    await link.ask({ op: 'terminal.open', id: 't', cols: 80, rows: 24, env: {}, cwd: '/' })
+    await link.ask({ op: 'terminal.open', id: 't', cols: 80, rows: 24, env: {}, cwd: '/', label: '' })
     const pid = (await link.ask({ op: 'terminal.list' })).message('terminals')?.terminals[0]?.pid ?? 0
     const exited = once(agent.process, 'exit')
     agent.process.kill('SIGTERM')
@@ -64,7 +64,7 @@ describe('whatever a server sends', () => {
   let link: TestLink
   beforeAll(async () => {
     ;({ agent, link } = await TestAgent.ready())
-    await link.ask({ op: 'terminal.open', id: 'kept', cols: 80, rows: 24, env: {}, cwd: '/' })
+    await link.ask({ op: 'terminal.open', id: 'kept', cols: 80, rows: 24, env: {}, cwd: '/', label: '' })
   })
   afterAll(() => agent[Symbol.asyncDispose]())
 
@@ -113,7 +113,7 @@ describe('whatever a server sends', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(frame, { maxLength: 20 }), fc.nat(), fc.nat(255), async (frames, at, byte) => {
-        const bytes = Buffer.concat(frames.map(encodeFrame))
+        const bytes = Buffer.concat(frames.map((one) => encodeFrame(one)))
         if (bytes.length > 0 && byte < 128) bytes[at % bytes.length] = byte
         await sendRaw(bytes.subarray(0, byte % 3 === 0 ? at % (bytes.length + 1) : bytes.length))
       }),

@@ -12,6 +12,7 @@ import { reportFault } from './report-fault.ts'
 import { requestTable } from './request-table.ts'
 import { Setup } from './setup/setup.ts'
 import { TokenFile } from './setup/token-file.ts'
+import { SshAgents } from './ssh-agent/ssh-agents.ts'
 import { preloadTerminals } from './terminals/preload.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { uniqueId } from './unique-id.ts'
@@ -42,7 +43,8 @@ function main(): void {
     startService: (command) => terminals.startService(command),
     preload: preloadTerminals,
   })
-  const opened = dispatcher(requestTable({ workspace, places, setup, token, terminals, files: new Files(places) }))
+  const [files, sshAgents] = [new Files(places), new SshAgents()]
+  const opened = dispatcher(requestTable({ workspace, places, setup, token, terminals, files, sshAgents }))
   process.on('SIGTERM', () => {
     terminals.hangUpAll()
     process.exit(0)

@@ -2,10 +2,12 @@ import type { RequestHandler, RequestTable } from './dispatch.ts'
 import { exec } from './exec/exec.ts'
 import type { Files } from './files/files.ts'
 import { checkHealth } from './health-check.ts'
+import { memberId } from './member-id.ts'
 import type { Places } from './places.ts'
 import { prepareMemberHome } from './setup/member-home.ts'
 import type { Setup } from './setup/setup.ts'
 import type { TokenFile } from './setup/token-file.ts'
+import type { SshAgents } from './ssh-agent/ssh-agents.ts'
 import type { Terminals } from './terminals/terminals.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -19,11 +21,12 @@ export interface TableParts {
   readonly token: TokenFile
   readonly terminals: Terminals
   readonly files: Files
+  readonly sshAgents: SshAgents
 }
 
 /** What the agent answers, one row for each request. All but the first two need a workspace that is set up. */
 export function requestTable(parts: TableParts): RequestTable {
-  const { workspace, places, setup, token, terminals, files } = parts
+  const { workspace, places, setup, token, terminals, files, sshAgents } = parts
   const ready =
     (handler: RequestHandler): RequestHandler =>
     async (fields, channel) => {
@@ -36,6 +39,7 @@ export function requestTable(parts: TableParts): RequestTable {
     'terminal.open': ready(async (fields) => terminals.open(fields)),
     'terminal.attach': ready((fields, channel) => terminals.attach(fields, channel)),
     'terminal.list': ready(async (_, channel) => terminals.list(channel)),
+    'terminal.label': ready(async (fields) => terminals.label(fields)),
     'terminal.close': ready(async (fields) => terminals.close(fields)),
     exec: ready((fields, channel) => exec(fields, channel, workspace.env)),
     'health.check': ready(async (fields, channel) => {
@@ -52,6 +56,8 @@ export function requestTable(parts: TableParts): RequestTable {
     'files.remove': ready((fields) => files.remove(fields)),
     'files.make_directory': ready((fields) => files.makeDirectory(fields)),
     'token.write': ready((fields) => token.write(fields.word('token'))),
-    'home.prepare': ready((fields) => prepareMemberHome(places, fields.word('user_id'), fields.word('handle'))),
+    'home.prepare': ready((fields) => prepareMemberHome(places, memberId(fields), fields.word('handle'))),
+    'ssh_agent.listen': ready((fields, channel) => sshAgents.listen(fields, channel)),
+    'ssh_agent.accept': ready((fields, channel) => sshAgents.accept(fields, channel)),
   }
 }

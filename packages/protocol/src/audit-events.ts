@@ -39,6 +39,9 @@ export const auditEvents = {
   'workspace.role.change': 'Somebody has another role in a workspace, or none',
   'file.download': 'Bytes left a workspace: a file, a directory, or all of it as an archive',
   'file.upload': 'A workspace was made from an uploaded archive',
+  'file.write':
+    'A file of a workspace was written, a file was given another path (`from` is the old one), or a directory was made',
+  'file.delete': 'A file or directory of a workspace was deleted',
   'volume.create': 'A volume was created',
   'volume.delete': 'A volume was deleted',
 } as const

@@ -78,6 +78,7 @@ export const Workspace = z.object({
   egress_mode: EgressMode,
   per_handle_home: z.boolean().meta({ description: 'As asked for; it takes effect where the server allows it' }),
   classification_banner: z.string().nullable().meta({ description: 'Null for that of the server' }),
+  hosted_public: z.boolean().meta({ description: 'Anybody may use what it hosts, without signing in' }),
   created_at: z.string().meta({ description: '`YYYY-MM-DD HH:MM:SS` in UTC' }),
 })
 export type Workspace = z.infer<typeof Workspace>
@@ -181,6 +182,12 @@ const configuration = {
     .string()
     .nullish()
     .meta({ description: 'One line of at most 120 printable characters; empty or null for that of the server' }),
+  hosted_public: z
+    .boolean()
+    .nullish()
+    .meta({
+      description: 'Let anybody use what it hosts, without signing in; never taken over by a copy or an import',
+    }),
 }
 
 export const CreateWorkspace = z.object({ name: WorkspaceName, ...configuration })

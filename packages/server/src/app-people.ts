@@ -34,6 +34,7 @@ import { ActivityStamps } from './features/sessions/activity-stamps.ts'
 import { SessionStore } from './features/sessions/session-store.ts'
 import { Sessions } from './features/sessions/sessions.ts'
 import { SignInGuard } from './features/sessions/sign-in-guard.ts'
+import { SocketSignIn } from './features/sessions/socket-sign-in.ts'
 import { Tokens } from './features/sessions/tokens.ts'
 import { UserDirectory } from './features/users/user-directory.ts'
 import { userRoutes } from './features/users/user-routes.ts'
@@ -113,11 +114,14 @@ export function buildPeople(settings: () => Settings, ports: Ports, audit: Audit
   return {
     routes,
     guard,
+    socketSignIn: new SocketSignIn({ guard, tokens, stamps, clock }),
     accounts,
     access,
     sessions,
     groups,
     tokens,
+    /** Signs every token: another one makes them all void. */
+    signingSecret: secret,
     acl: aclService,
     /** Refuses settings under which no administrator could sign in. */
     checkSettings: (next: Settings) => requireWayIn(storage.db, next.auth),

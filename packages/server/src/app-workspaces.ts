@@ -8,6 +8,12 @@ import type { AuditLog } from './features/audit/audit-log.ts'
 import { containerEventRoutes } from './features/container-events/container-event-routes.ts'
 import { ContainerEventStore } from './features/container-events/container-event-store.ts'
 import { ContainerEvents } from './features/container-events/container-events.ts'
+import { FileDownloads } from './features/files/file-downloads.ts'
+import { fileRoutes } from './features/files/file-routes.ts'
+import { FileTrail } from './features/files/file-trail.ts'
+import { FileUploads } from './features/files/file-uploads.ts'
+import { RunningFiles } from './features/files/running-files.ts'
+import { WorkspaceFiles } from './features/files/workspace-files.ts'
 import { imageRoutes } from './features/images/image-routes.ts'
 import { Images } from './features/images/images.ts'
 import { Lifecycle } from './features/lifecycle/lifecycle.ts'
@@ -46,8 +52,11 @@ import type { Ports } from './ports.ts'
 
 const HOUR_MS = 3_600_000
 
+/** What other parts may use of it. */
+export type WorkspaceFeatures = ReturnType<typeof buildWorkspaces>
+
 /** The part of the composition root that deals with workspaces: their configuration, their containers, their files. */
-export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit, people }: Parts) {
+export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit, people, hasClients }: Parts) {
   const { storage, clock, engine, instanceId, dataDir } = ports
   const { accounts, access, groups, sessions } = people
   const log = ports.log.child('workspaces')
@@ -78,17 +87,18 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     lifetimeHours: () => settings().auth.workspaceTokenHours,
     clock,
   })
+  const hostedPorts = new HostedPorts({ storage, store: new PortStore(), settings: () => settings().hosting })
   const lifecycle = new Lifecycle({
     engine,
     workspaces,
-    ports: new HostedPorts({ storage, store: new PortStore(), settings: () => settings().hosting }),
+    ports: hostedPorts,
     tokens,
     events,
     volumes,
     images,
     mounts: (mounts) => checkMounts(mounts, mountRulesOf(settings(), engine.privatePaths)),
     settings,
-    hasClients: () => false,
+    hasClients,
     clock,
     log: ports.log.child('lifecycle'),
     random: Math.random,
@@ -149,6 +159,7 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     clock,
     log,
   })
+  const fileParts = { running: new RunningFiles({ lifecycle, workspaces }), trail: new FileTrail({ storage, audit }) }
   const routes: Route[] = [
     ...workspaceRoutes({ operations, removal, lists }),
     ...sharingRoutes({
@@ -160,6 +171,11 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
     ...userDepartureRoutes(new UserDeparture({ ...core, sessions, removal })),
     ...lifecycleRoutes({ lifecycle, workspaces }),
     ...archiveRoutes({ exports, imports }),
+    ...fileRoutes({
+      files: new WorkspaceFiles(fileParts),
+      downloads: new FileDownloads({ ...fileParts, clock }),
+      uploads: new FileUploads({ ...fileParts, maxBytes: () => settings().network.fileUploadMaxBytes }),
+    }),
     ...volumeRoutes(volumes),
     ...imageRoutes(images),
     ...containerEventRoutes(events),
@@ -168,6 +184,8 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
 
   return {
     routes,
+    workspaces,
+    hostedPorts,
     lifecycle,
     events,
     async start() {
@@ -194,4 +212,6 @@ export function buildWorkspaces(settings: () => Settings, ports: Ports, { audit,
 interface Parts {
   readonly audit: AuditLog
   readonly people: People
+  /** Whether somebody has the workspace open. */
+  readonly hasClients: (workspaceId: string) => boolean
 }

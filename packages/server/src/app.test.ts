@@ -31,6 +31,11 @@ test('only these routes answer a caller who is not signed in', async () => {
   expect(open.map((row) => `${row.method} ${row.path}`).toSorted()).toEqual(PUBLIC_ROUTES)
 })
 
+test('beside the table only applications in workspaces are reached, and they judge for themselves', async () => {
+  await using server = await startServer()
+  expect(server.app.outsideTheTable.map(({ path }) => path)).toEqual(['/hosted/:workspace_id/:port/*'])
+})
+
 test('no two routes answer the same call, and each explains itself', async () => {
   await using server = await startServer()
   const calls = server.app.routes.map((row) => `${row.method} ${row.path}`)

@@ -36,6 +36,7 @@ function edgeSettings({ network, hosting, tls, directories, branding }: Settings
     frontendDir: directories.frontendDir ?? webDir,
     logoUrl: branding.logoUrl,
     metricsToken: network.metricsToken,
+    hostedAppsHostname: hosting.appsHostname,
   }
 }
 

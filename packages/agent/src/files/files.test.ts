@@ -3,17 +3,28 @@ import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import type { FileRequest } from '@svc/protocol/agent/requests'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TestAgent } from '../testing/test-agent.ts'
 import type { TestLink } from '../testing/test-link.ts'
+
+const OTHER_DISK = '/dev/shm'
+
+function isOtherDisk(): boolean {
+  const dev = (path: string) => statSync(path, { throwIfNoEntry: false })?.dev
+  return dev(OTHER_DISK) !== undefined && dev(OTHER_DISK) !== dev(tmpdir())
+}
 
 describe('files', () => {
   let agent: TestAgent
@@ -110,6 +121,12 @@ describe('files', () => {
       expect(call.bytes.length).toBe(2_000_000)
     })
 
+    test('what the system makes up as it is read comes whole, though it is said to be empty', async () => {
+      const call = await link.ask({ op: 'files.read', path: '/proc/version' })
+      expect(call.message('stat')?.entry).toMatchObject({ size: 0 })
+      expect(call.bytes.toString()).toBe(readFileSync('/proc/version', 'utf8'))
+    })
+
     test('directories, named pipes and what is not there are refused', async () => {
       execFileSync('mkfifo', [`${folder}/pipe`])
       expect(await failure({ op: 'files.read', path: folder })).toBe('is_directory')
@@ -128,6 +145,7 @@ describe('files', () => {
       const call = link.call({ op: 'files.write', path })
       await call.channel.write(content)
       call.channel.end()
+      call.channel.message({ type: 'keep' })
       return { error: await call.closed, call }
     }
 
@@ -161,6 +179,37 @@ describe('files', () => {
         await expect.poll(() => readdirSync(folder)).toEqual(['file'])
       }
       expect(readFileSync(`${folder}/file`, 'utf8')).toBe('old')
+    })
+
+    test('what nobody wants to keep leaves the old content, though all of it has come', async () => {
+      writeFileSync(`${folder}/file`, 'old')
+      const call = link.call({ op: 'files.write', path: `${folder}/file` })
+      await call.channel.write(Buffer.from('new'))
+      call.channel.end()
+      await expect.poll(() => call.message('written')).toEqual({ type: 'written', size: 3 })
+      expect(readFileSync(`${folder}/file`, 'utf8')).toBe('old')
+      call.channel.close()
+      await expect.poll(() => readdirSync(folder)).toEqual(['file'])
+      expect(readFileSync(`${folder}/file`, 'utf8')).toBe('old')
+    })
+
+    test('directories that were made for what did not come are taken back, as far as they are empty', async () => {
+      const call = link.call({ op: 'files.write', path: `${folder}/new/parents/file` })
+      await expect.poll(() => readdirSync(folder, { recursive: true }).length).toBe(3)
+      writeFileSync(`${folder}/new/other`, '')
+      call.channel.close()
+      await expect.poll(() => readdirSync(folder, { recursive: true })).toEqual(['new', 'new/other'])
+    })
+
+    test('nothing can be put below a file', async () => {
+      writeFileSync(`${folder}/file`, '')
+      for (const path of [`${folder}/file/a`, `${folder}/file/a/b`]) {
+        expect((await write(path, Buffer.from('x'))).error?.code).toBe('not_directory')
+        expect(await failure({ op: 'files.make_directory', path })).toBe('not_directory')
+        expect(await failure({ op: 'files.rename', from: `${folder}/file`, to: `${folder}/file/a` })).toBe(
+          'bad_request',
+        )
+      }
     })
 
     test('a directory cannot be replaced by a file', async () => {
@@ -243,6 +292,44 @@ describe('files', () => {
       expect(readdirSync(folder)).toHaveLength(20)
     })
 
+    test.runIf(isOtherDisk())(
+      'files, links and directories move to another disk, and nothing is replaced',
+      async () => {
+        const there = mkdtempSync(`${OTHER_DISK}/svc-files-`)
+        chmodSync(there, 0o777)
+        try {
+          mkdirSync(`${folder}/dir/sub`, { recursive: true })
+          writeFileSync(`${folder}/dir/sub/run`, 'x'.repeat(100_000), { mode: 0o755 })
+          utimesSync(`${folder}/dir/sub/run`, 1000, 1000)
+          symlinkSync('nowhere', `${folder}/dir/link`)
+          writeFileSync(`${folder}/file`, 'one')
+          symlinkSync('file', `${folder}/link`)
+          for (const name of ['dir', 'file', 'link']) {
+            await link.ask({ op: 'files.rename', from: `${folder}/${name}`, to: `${there}/new/${name}` })
+          }
+          expect(readdirSync(folder)).toEqual([])
+          expect(readdirSync(`${there}/new`, { recursive: true }).toSorted()).toEqual(
+            ['dir', 'dir/link', 'dir/sub', 'dir/sub/run', 'file', 'link'].toSorted(),
+          )
+          const { mode, mtimeMs, size } = statSync(`${there}/new/dir/sub/run`)
+          expect([mode & 0o777, mtimeMs, size]).toEqual([0o755, 1_000_000, 100_000])
+          expect([readlinkSync(`${there}/new/link`), readlinkSync(`${there}/new/dir/link`)]).toEqual([
+            'file',
+            'nowhere',
+          ])
+          writeFileSync(`${folder}/file`, 'two')
+          expect(await failure({ op: 'files.rename', from: `${folder}/file`, to: `${there}/new/file` })).toBe('exists')
+          expect([readFileSync(`${folder}/file`, 'utf8'), readFileSync(`${there}/new/file`, 'utf8')]).toEqual([
+            'two',
+            'one',
+          ])
+          expect(readdirSync(`${there}/new`)).toHaveLength(3)
+        } finally {
+          rmSync(there, { recursive: true })
+        }
+      },
+    )
+
     test('a directory cannot be moved into itself', async () => {
       mkdirSync(`${folder}/dir`)
       expect(await failure({ op: 'files.rename', from: `${folder}/dir`, to: `${folder}/dir/a/b` })).toBe('bad_request')
@@ -279,10 +366,10 @@ describe('files', () => {
         `${folder}/up/svc`,
       ]
       for (const path of [...paths, `${homes}/.users`, `${homes}/.users/u-1`, agent.folder]) {
-        expect([path, await failure({ op: 'files.remove', path })]).toEqual([path, 'not_permitted'])
+        expect([path, await failure({ op: 'files.remove', path })]).toEqual([path, 'bad_request'])
         expect([path, await failure({ op: 'files.rename', from: path, to: `${folder}/x` })]).toEqual([
           path,
-          'not_permitted',
+          'bad_request',
         ])
       }
     })
@@ -309,6 +396,7 @@ describe('files', () => {
         const call = link.call({ op: 'files.write', path: `${folder}/${index}` })
         await call.channel.write(content)
         call.channel.end()
+        call.channel.message({ type: 'keep' })
         await call.closed
         const back = await link.ask({ op: 'files.read', path: `${folder}/${index}` })
         expect(digest(back.bytes)).toBe(digest(content))

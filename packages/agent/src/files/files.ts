@@ -1,11 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { Channel } from '@svc/protocol/agent/channels'
 import type { Places } from '../places.ts'
 import type { RequestFields } from '../request-fields.ts'
 import { archive } from './archive.ts'
 import { ByteInbox } from './byte-inbox.ts'
 import { listDirectory, readEntry } from './entries.ts'
+import { makeParents } from './make-parents.ts'
 import { refuseProtected } from './protected-paths.ts'
 import { readFile } from './read-file.ts'
 import { renameFile } from './rename-file.ts'
@@ -42,8 +42,10 @@ export class Files {
 
   async write(fields: RequestFields, channel: Channel): Promise<void> {
     const content = new ByteInbox(channel)
-    const size = await writeFile(fields.path('path'), content)
-    channel.message({ type: 'written', size })
+    await writeFile(fields.path('path'), content, (size) => {
+      channel.message({ type: 'written', size })
+      return content.keep
+    })
   }
 
   async rename(fields: RequestFields): Promise<void> {
@@ -60,7 +62,7 @@ export class Files {
 
   async makeDirectory(fields: RequestFields): Promise<void> {
     const path = fields.path('path')
-    await mkdir(dirname(path), { recursive: true })
+    await makeParents(path)
     await mkdir(path)
   }
 }

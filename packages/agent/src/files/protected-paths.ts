@@ -19,6 +19,6 @@ export async function refuseProtected(path: string, places: Places): Promise<voi
   ]
   const holdsNeeded = needed.some((needed) => needed === real || needed.startsWith(real === '/' ? '/' : `${real}/`))
   if (holdsNeeded || dirname(real) === members) {
-    throw new RequestError('not_permitted', `The workspace needs ${path}: it must stay where it is`)
+    throw new RequestError('bad_request', `The workspace needs ${path}: it must stay where it is`)
   }
 }

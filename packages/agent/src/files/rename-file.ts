@@ -1,6 +1,9 @@
-import { link, lstat, mkdir, open, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { cp, link, lstat, mkdir, open, rename, rm, rmdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf, RequestError } from '../request-error.ts'
+import { uniqueId } from '../unique-id.ts'
+import { makeParents } from './make-parents.ts'
 
 /** A file system that has no second names for files, or a file that is not the user's. */
 const NO_SECOND_NAME = ['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK', 'ENOSYS']
@@ -13,9 +16,33 @@ export async function renameFile(from: string, to: string): Promise<void> {
   if (to === from) throw new RequestError('exists', `There is something at ${to} already`)
   if (to.startsWith(`${from}/`)) throw new RequestError('bad_request', 'A directory cannot be moved into itself')
   const stats = await lstat(from)
-  await mkdir(dirname(to), { recursive: true })
-  if (stats.isDirectory()) await renameDirectory(from, to)
-  else await renameByLink(from, to)
+  const takeBackParents = await makeParents(to)
+  try {
+    await renameOnDisk(from, to, stats).catch((error: unknown) => {
+      if (errnoOf(error) !== 'EXDEV') throw error
+      return moveToOtherDisk(from, to, stats)
+    })
+  } catch (error) {
+    await takeBackParents()
+    throw error
+  }
+}
+
+function renameOnDisk(from: string, to: string, stats: Stats): Promise<void> {
+  return stats.isDirectory() ? renameDirectory(from, to) : renameByLink(from, to)
+}
+
+/** What is there at the end has the new name at once, and whole; until then the old one stays as it is. */
+async function moveToOtherDisk(from: string, to: string, stats: Stats): Promise<void> {
+  const draft = `${dirname(to)}/.svc-move-${uniqueId()}`
+  try {
+    await cp(from, draft, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true })
+    await renameOnDisk(draft, to, stats)
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    throw error
+  }
+  await rm(from, { recursive: true })
 }
 
 /** The new name is an empty directory of ours. Only an empty directory can be replaced by one, so nothing can be lost. */

@@ -1,40 +1,43 @@
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf, RequestError } from '../request-error.ts'
 import { uniqueId } from '../unique-id.ts'
+import { makeParents } from './make-parents.ts'
 
 const NEW_FILE_MODE = 0o644
 
 /**
  * Puts content in the place of a file, at once and for good: whoever looks sees the old content or the new, also after
- * a crash. Answers its size. Leaves nothing behind when the content does not come to its end.
+ * a crash. Leaves nothing behind when the content does not come to its end, or `written`, which is called when all of it
+ * is on disk, rejects.
  */
-export async function writeFile(path: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+export async function writeFile(
+  path: string,
+  content: AsyncIterable<readonly Uint8Array[]>,
+  written: (size: number) => Promise<void>,
+): Promise<void> {
   const target = await behindLinks(path)
   const before = await findFile(target)
   const folder = dirname(target)
-  await mkdir(folder, { recursive: true })
+  const takeBackParents = await makeParents(target)
   const draft = `${folder}/.svc-upload-${uniqueId()}`
   try {
-    const size = await fill(draft, content, before ? before.mode & 0o7777 : NEW_FILE_MODE)
+    await written(await fill(draft, content, before ? before.mode & 0o7777 : NEW_FILE_MODE))
     await rename(draft, target)
     await syncDirectory(folder)
-    return size
   } catch (error) {
     await rm(draft, { force: true })
+    await takeBackParents()
     throw error
   }
 }
 
-async function fill(draft: string, content: AsyncIterable<Uint8Array>, mode: number): Promise<number> {
+async function fill(draft: string, content: AsyncIterable<readonly Uint8Array[]>, mode: number): Promise<number> {
   const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
   try {
     let size = 0
-    for await (const bytes of content) {
-      await writeAll(file, bytes)
-      size += bytes.length
-    }
+    for await (const pieces of content) size += await writeAll(file, pieces)
     await file.chmod(mode)
     await file.sync()
     return size
@@ -43,11 +46,26 @@ async function fill(draft: string, content: AsyncIterable<Uint8Array>, mode: num
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let rest = bytes; rest.length > 0; ) {
-    const { bytesWritten } = await file.write(rest)
-    rest = rest.subarray(bytesWritten)
+/** Answers how much it was. */
+async function writeAll(file: FileHandle, pieces: readonly Uint8Array[]): Promise<number> {
+  let size = 0
+  for (let rest = pieces; rest.length > 0; ) {
+    const { bytesWritten } = await file.writev(rest)
+    size += bytesWritten
+    rest = behind(rest, bytesWritten)
   }
+  return size
+}
+
+/** What is left of the pieces after so many bytes: the system may write less than it is given. */
+function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  const rest: Uint8Array[] = []
+  let skipped = bytes
+  for (const piece of pieces) {
+    if (skipped < piece.length) rest.push(piece.subarray(skipped))
+    skipped = Math.max(0, skipped - piece.length)
+  }
+  return rest
 }
 
 /** A link to a file is kept, and the file it leads to replaced. */

@@ -9,7 +9,6 @@ import { ensureHome, isThere } from './skeleton.ts'
  * the handle moves nothing but the link.
  */
 export async function prepareMemberHome(places: Places, userId: string, handle: string): Promise<void> {
-  if (!/^[\w-]{1,64}$/.test(userId)) throw new RequestError('bad_request', 'user_id is not one of ours')
   const name = `${places.homes}/${handle}`
   if (!/^[\w-][\w.@+-]{0,63}$/.test(handle) || name === sharedHome(places)) {
     throw new RequestError('bad_request', 'handle cannot be the name of a home')

@@ -12,6 +12,7 @@ interface Internals {
   readonly scrollBottom: number
   readonly isCursorHidden: boolean
   readonly mouseEncoding: string
+  readonly isInLink: boolean
 }
 
 /** A terminal emulator without a screen: knows what a person who had watched all along would see. */
@@ -21,7 +22,8 @@ export class Emulator {
 
   constructor(options: { cols: number; rows: number; scrollbackLines: number; titled(title: string): void }) {
     const { cols, rows, scrollbackLines: scrollback } = options
-    this.#terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true })
+    // Programs print anything; what makes no sense is not for our log.
+    this.#terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' })
     this.#serializer = new SerializeAddon()
     this.#terminal.loadAddon(this.#serializer)
     this.#terminal.onTitleChange(options.titled)
@@ -49,11 +51,20 @@ export class Emulator {
     return this.#internals().isParserAtRest
   }
 
-  /** Plain text that scrolls by leaves no trace but itself: not inside a sequence, nor in a part of the screen. */
+  /**
+   * Lines that scroll by leave no trace but themselves: not inside a sequence, a part of the screen, or a link, and no
+   * line goes up again.
+   */
   get isPlain(): boolean {
-    const { isParserAtRest, scrollTop, scrollBottom } = this.#internals()
+    const { isParserAtRest, scrollTop, scrollBottom, isInLink } = this.#internals()
     const isWhole = scrollTop === 0 && scrollBottom === this.#terminal.rows - 1
-    return isParserAtRest && isWhole && this.#terminal.buffer.active.type === 'normal'
+    const isUsual = this.#terminal.buffer.active.type === 'normal' && !this.#terminal.modes.reverseWraparoundMode
+    return isParserAtRest && isWhole && isUsual && !isInLink
+  }
+
+  /** Where a line goes on in the next one; infinite when it does not. */
+  get wrapColumn(): number {
+    return this.#terminal.modes.wraparoundMode ? this.cols : Infinity
   }
 
   /**
@@ -113,6 +124,7 @@ export class Emulator {
       scrollBottom: asNumber(at('_bufferService', 'buffer', 'scrollBottom'), this.#terminal.rows - 1),
       isCursorHidden: at('coreService', 'isCursorHidden') === true,
       mouseEncoding: String(at('coreMouseService', 'activeEncoding')),
+      isInLink: asNumber(at('_inputHandler', '_curAttrData', 'extended', 'urlId'), 0) !== 0,
     }
   }
 }

@@ -14,7 +14,15 @@ interface Block {
 /** The latest output of one terminal, addressed by its position in all of the output. */
 export class OutputRing {
   readonly #blocks: Block[] = []
+  readonly #usedFrom: () => number
+  /** Memory for the next block: in a flood the collector would have much to do. */
+  #spare: Buffer | undefined
   #end = 0
+
+  /** `usedFrom`: somebody may still look at bytes that `read` gave from here on. Nothing behind it is used again. */
+  constructor(usedFrom: () => number = () => 0) {
+    this.#usedFrom = usedFrom
+  }
 
   /** Position of the oldest byte that is held. */
   get start(): number {
@@ -44,8 +52,8 @@ export class OutputRing {
   }
 
   /**
-   * What comes after a position: never empty when there is more, not always all of it. The bytes stay as they are, also
-   * when the ring has moved on.
+   * What comes after a position: never empty when there is more, not always all of it. The bytes stay as they are while
+   * they are held, and those that are used also when the ring has moved on.
    */
   read(position: number, maxBytes: number): Buffer {
     if (!this.holds(position)) throw new RangeError(`output at ${position} is not held`)
@@ -70,7 +78,8 @@ export class OutputRing {
     const last = this.#blocks.at(-1)
     if (last && last.filled < last.bytes.length) return last
     const size = Math.min(LARGEST_BLOCK_BYTES, Math.max(SMALLEST_BLOCK_BYTES, this.#end - this.start))
-    const block = { from: this.#end, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
+    const block = { from: this.#end, bytes: this.#spare ?? Buffer.allocUnsafeSlow(size), filled: 0 }
+    this.#spare = undefined
     this.#blocks.push(block)
     return block
   }
@@ -79,7 +88,9 @@ export class OutputRing {
     for (;;) {
       const second = this.#blocks[1]
       if (!second || this.#end - second.from < RING_BYTES) return
-      this.#blocks.shift()
+      const oldest = this.#blocks.shift()
+      const isFree = second.from <= this.#usedFrom()
+      if (isFree && oldest?.bytes.length === LARGEST_BLOCK_BYTES) this.#spare = oldest.bytes
     }
   }
 }

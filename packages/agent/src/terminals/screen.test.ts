@@ -2,7 +2,6 @@ import headless from '@xterm/headless'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OutputRing } from './output-ring.ts'
-import { floodBytes } from './plain-flood.ts'
 import { Screen } from './screen.ts'
 
 const SIZE = { cols: 40, rows: 10 }
@@ -174,22 +173,5 @@ describe('a flood of plain lines', () => {
     const { bytes, offset } = await screen.snapshot()
     const rest = Buffer.from(before + flood).subarray(offset)
     expect(await picture([bytes, rest, 'x'])).toEqual(await picture([before, flood, 'x']))
-  })
-
-  test('is passed over up to the lines that stay', () => {
-    const bytes = Buffer.from(lines(1000))
-    const size = floodBytes(bytes, 100)
-    expect(bytes.subarray(size).toString().split('\r\n')).toHaveLength(101)
-    expect(bytes[size - 1]).toBe(0x0a)
-  })
-
-  test.each([
-    ['too few lines', lines(50)],
-    ['an escape at the beginning', `\x1b[31m${lines(1000)}`],
-    ['a control character from the second table', `\u009b31m${lines(1000)}`],
-    ['another character set', `\x0e${lines(1000)}`],
-    ['lines that do not return to the margin', lines(1000).replaceAll('\r', '')],
-  ])('is not taken for one: %s', (_, text) => {
-    expect(floodBytes(Buffer.from(text), 100)).toBe(0)
   })
 })

@@ -1,17 +1,29 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reportFault } from '../report-fault.ts'
 import { RequestError } from '../request-error.ts'
 import type { Emulator } from './emulator.ts'
+import { coloursIn, Flood } from './flood.ts'
 import type { OutputRing } from './output-ring.ts'
-import { floodBytes } from './plain-flood.ts'
 import { wholeBytes } from './whole-bytes.ts'
 
-/** Lines kept above the screen. */
-const SCROLLBACK_LINES = 10_000
+/** What is kept, and from when on it is passed over what cannot be kept. Tests have smaller ones. */
+export interface ScreenLimits {
+  /** Lines above the screen. */
+  readonly scrollbackLines: number
+  /** Less is looked at as quickly as it is passed over. */
+  readonly floodBytes: number
+  /** A place where output can be taken up again is looked for once in so many bytes. */
+  readonly placeBytes: number
+}
+const LIMITS: ScreenLimits = { scrollbackLines: 10_000, floodBytes: 128 * 1024, placeBytes: 16 * 1024 }
 /** Output that comes to rest for so long is looked at; while more comes, passing it on goes first. */
 const REST_MS = 30
 /** Output not looked at yet, from which on it no longer waits for rest, and until where. Below what the ring holds. */
-const IMPATIENT_BYTES = 1536 * 1024
+const IMPATIENT_BYTES = 1664 * 1024
 const RELIEF_BYTES = 1024 * 1024
+/** Read along in one go: less than a millisecond's worth. */
+const READ_ALONG_BYTES = 128 * 1024
+const LINE_END = Buffer.from('\r\n')
 /** Looked at in one go: a few milliseconds' worth. */
 const PIECE_BYTES = 64 * 1024
 
@@ -35,17 +47,26 @@ export class Screen {
   readonly #titled: (title: string) => void
   readonly #progressed: () => void
   readonly #firstSize: Size
+  readonly #limits: ScreenLimits
   readonly #resizes: { readonly offset: number; readonly size: Size }[] = []
   readonly #waiting: { readonly offset: number; resolve(snapshot: Snapshot): void; reject(error: unknown): void }[] = []
   #emulator: Emulator | undefined
+  #flood: Flood | undefined
   #position = 0
   /** Where in the output to come to, however much more there is. */
   #wanted = 0
   #isReading = false
   #rest: NodeJS.Timeout | undefined
 
-  constructor(parts: { ring: OutputRing; size: Size; titled(title: string): void; progressed(): void }) {
+  constructor(parts: {
+    ring: OutputRing
+    size: Size
+    titled(title: string): void
+    progressed(): void
+    limits?: ScreenLimits
+  }) {
     this.#ring = parts.ring
+    this.#limits = parts.limits ?? LIMITS
     this.#firstSize = parts.size
     this.#titled = parts.titled
     this.#progressed = parts.progressed
@@ -81,6 +102,11 @@ export class Screen {
     })
   }
 
+  /** Output up to here is of the size that the terminal has now. */
+  get #until(): number {
+    return this.#resizes[0]?.offset ?? this.#ring.end
+  }
+
   get #pending(): number {
     return this.#ring.end - this.#position
   }
@@ -112,21 +138,23 @@ export class Screen {
   }
 
   async #catchUp(emulator: Emulator): Promise<void> {
-    for (;;) {
+    for (let relief = RELIEF_BYTES; ; ) {
       this.#applyResizes(emulator)
       await this.#answer(emulator)
       // Somebody may have asked while the answer to others was made.
       const isAsked = this.#waiting.length > 0 || this.#position < this.#wanted
-      if (!isAsked && this.#pending <= RELIEF_BYTES) return
-      if (this.#pending > 0) await this.#readPiece(emulator)
+      if (!isAsked && this.#pending <= relief) return
+      const hasPassedOver = await this.#passOver(emulator)
+      if (!hasPassedOver) await this.#readPiece(emulator)
+      // What is left of a flood may scroll away as well.
+      relief = hasPassedOver ? IMPATIENT_BYTES : RELIEF_BYTES
       this.#progressed()
     }
   }
 
   async #readPiece(emulator: Emulator): Promise<void> {
-    const until = this.#resizes[0]?.offset ?? this.#ring.end
-    if (await this.#passOver(emulator, until)) return
-    const piece = this.#ring.read(this.#position, Math.min(PIECE_BYTES, until - this.#position))
+    const piece = this.#ring.read(this.#position, Math.min(PIECE_BYTES, this.#until - this.#position))
+    if (piece.length === 0) return
     await emulator.write(piece)
     this.#position += piece.length
   }
@@ -134,18 +162,45 @@ export class Screen {
   async #requireEmulator(): Promise<Emulator> {
     // Loaded with the first output of the first terminal: neither the agent's start nor the shell's waits for it.
     const { Emulator } = await import('./emulator.ts')
-    this.#emulator ??= new Emulator({ ...this.#firstSize, scrollbackLines: SCROLLBACK_LINES, titled: this.#titled })
+    const { scrollbackLines } = this.#limits
+    this.#emulator ??= new Emulator({ ...this.#firstSize, scrollbackLines, titled: this.#titled })
     return this.#emulator
   }
 
-  /** Leaves out what scrolls away unseen. A flood of plain lines is passed on several times faster so. */
-  async #passOver(emulator: Emulator, until: number): Promise<boolean> {
-    if (until - this.#position < RELIEF_BYTES / 2 || !emulator.isPlain) return false
-    const size = floodBytes(this.#ring.copy(this.#position, until), SCROLLBACK_LINES + 2 * emulator.rows)
-    if (size === 0) return false
-    await emulator.write('\r\n')
-    this.#position += size
+  /** Leaves out what scrolls away unseen. A flood is passed on several times faster so. */
+  async #passOver(emulator: Emulator): Promise<boolean> {
+    // A sequence that is under way has to be ended first.
+    if (this.#until - this.#position < this.#limits.floodBytes || !emulator.isAtRest) return false
+    const flood = this.#requireFlood(emulator)
+    if (!flood) return false
+    await this.#readAlong(flood)
+    const cut = flood.cut(this.#position, this.#limits.scrollbackLines + 2 * emulator.rows)
+    if (!cut) return false
+    const colours = coloursIn(this.#ring.copy(Math.max(this.#position, cut.coloursFrom), cut.at))
+    // As bytes, like all output: a character that was cut off must not go on after it.
+    await emulator.write(Buffer.concat([colours, LINE_END]))
+    this.#position = cut.at
     return true
+  }
+
+  #requireFlood(emulator: Emulator): Flood | undefined {
+    const flood = this.#flood
+    const isOfUse = flood && (flood.position > this.#position || (flood.position === this.#position && !flood.isOver))
+    if (isOfUse) return flood
+    const { placeBytes } = this.#limits
+    const from = this.#position
+    this.#flood = emulator.isPlain ? new Flood({ from, cols: emulator.wrapColumn, placeBytes }) : undefined
+    return this.#flood
+  }
+
+  async #readAlong(flood: Flood): Promise<void> {
+    while (!flood.isOver && flood.position < this.#until) {
+      const pause = Math.min(this.#until, flood.position + READ_ALONG_BYTES)
+      while (!flood.isOver && flood.position < pause) {
+        flood.read(this.#ring.read(flood.position, pause - flood.position))
+      }
+      await nextTurn()
+    }
   }
 
   #applyResizes(emulator: Emulator): void {
@@ -153,6 +208,7 @@ export class Screen {
       const next = this.#resizes[0]
       if (!next || next.offset > this.#position) return
       this.#resizes.shift()
+      this.#flood = undefined
       emulator.resize(next.size.cols, next.size.rows)
     }
   }

@@ -11,6 +11,12 @@ const HOLD_BYTES = RING_BYTES - 128 * 1024
 /** And lets it go again here: not at each piece. */
 const RELEASE_BYTES = RING_BYTES / 2
 
+/** A flood comes in pieces of the size of a page. So much is gathered, or for so long, before it is passed on. */
+const BATCH_BYTES = 32 * 1024
+const GATHER_MS = 1
+/** A piece after which more is likely to follow at once. */
+const FLOOD_READ_BYTES = 2048
+
 export interface Size {
   readonly cols: number
   readonly rows: number
@@ -23,6 +29,8 @@ export interface Exit {
 
 export interface TerminalOptions extends Size {
   readonly id: string
+  /** Of the server; the agent only keeps it. */
+  readonly label: string
   readonly program: Pick<PtyOptions, 'file' | 'args' | 'env' | 'cwd'>
   /** The shell has ended and all its output is in. */
   ended(): void
@@ -31,18 +39,22 @@ export interface TerminalOptions extends Size {
 /** A shell, its output, its screen, and those who watch. Lives on its own, whether anybody watches or not. */
 export class Terminal {
   readonly id: string
+  label: string
   readonly #pty: Pty
-  readonly #ring = new OutputRing()
-  readonly #screen: Screen
   readonly #viewers = new Set<Viewer>()
+  readonly #ring = new OutputRing(() => this.#usedFrom())
+  readonly #screen: Screen
   readonly #ended: () => void
   #size: Size
   #title = ''
   #exit: Exit | undefined
-  #isWaking = false
+  #isTellingSoon = false
+  /** Read since the viewers were last told. */
+  #untoldBytes = 0
 
-  constructor({ id, program, cols, rows, ended }: TerminalOptions) {
+  constructor({ id, label, program, cols, rows, ended }: TerminalOptions) {
     this.id = id
+    this.label = label
     this.#size = { cols, rows }
     this.#ended = ended
     this.#screen = new Screen({
@@ -61,7 +73,8 @@ export class Terminal {
   }
 
   get info(): TerminalInfo {
-    return { id: this.id, pid: this.#pty.pid, ...this.#size, title: this.#title, offset: this.#ring.end }
+    const { id, label } = this
+    return { id, pid: this.#pty.pid, ...this.#size, title: this.#title, offset: this.#ring.end, label }
   }
 
   /** Shows the terminal on a channel until either ends. */
@@ -98,19 +111,36 @@ export class Terminal {
     this.#ring.append(bytes)
     this.#screen.grew()
     this.#balance()
-    if (this.#isWaking) return
-    // Once for all that is read in this turn: a flood comes in small pieces.
-    this.#isWaking = true
-    setImmediate(() => {
-      this.#isWaking = false
-      for (const viewer of this.#viewers) viewer.wake()
-    })
+    this.#untoldBytes += bytes.length
+    if (this.#untoldBytes >= BATCH_BYTES) this.#tellViewers()
+    if (this.#isTellingSoon) return
+    this.#isTellingSoon = true
+    if (bytes.length < FLOOD_READ_BYTES) setImmediate(this.#tellNow)
+    else setTimeout(this.#tellNow, GATHER_MS)
   }
 
-  /** Holds the shell back while somebody who must not miss anything is too far behind. */
+  readonly #tellNow = (): void => {
+    this.#isTellingSoon = false
+    this.#tellViewers()
+  }
+
+  #tellViewers(): void {
+    this.#untoldBytes = 0
+    for (const viewer of this.#viewers) viewer.wake()
+  }
+
+  #usedFrom(): number {
+    let first = Infinity
+    for (const { usesFrom } of this.#viewers) first = Math.min(first, usesFrom)
+    return first
+  }
+
+  /** Holds the shell back while the screen, or the fastest of those who must not miss anything, is too far behind. */
   #balance(): void {
-    const positions = [...this.#viewers].filter(({ isLossy }) => !isLossy).map(({ position }) => position)
-    const lag = this.#ring.end - Math.min(this.#screen.position, ...positions)
+    let fastest = -1
+    for (const { isLossy, position } of this.#viewers) if (!isLossy && position > fastest) fastest = position
+    const needed = fastest === -1 ? this.#screen.position : Math.min(this.#screen.position, fastest)
+    const lag = this.#ring.end - needed
     if (lag > HOLD_BYTES) this.#pty.pause()
     else if (lag < RELEASE_BYTES) this.#pty.resume()
   }

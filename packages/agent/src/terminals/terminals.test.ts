@@ -35,6 +35,7 @@ describe('terminals', () => {
       rows: 24,
       env: { PS1: '$ ' },
       cwd: agent.home,
+      label: '',
     }
     await link.ask({ ...request, ...more })
     return id
@@ -43,6 +44,17 @@ describe('terminals', () => {
     link.call({ op: 'terminal.attach', id, lossy: false, ...more })
   const type = (call: TestCall, text: string) => call.channel.write(Buffer.from(text))
   const list = async () => (await link.ask({ op: 'terminal.list' })).message('terminals')?.terminals ?? []
+
+  /** Whether nothing more comes from a terminal that has printed much. */
+  const isHeld = (id: string) => {
+    let before = 0
+    return async () => {
+      const offset = (await list()).find((terminal) => terminal.id === id)?.offset
+      const isSame = offset === before
+      before = offset ?? 0
+      return isSame && before > 1_000_000
+    }
+  }
 
   test('a terminal echoes, runs commands, and says how it ended after the last byte', async () => {
     const id = await open()
@@ -140,14 +152,7 @@ describe('terminals', () => {
     const call = attach(id)
     call.isSlow = true
     await type(call, 'stty -echo; seq 1000000; touch finished; exit\r')
-    let before = 0
-    const isHeld = async () => {
-      const offset = (await list()).find((terminal) => terminal.id === id)?.offset
-      const isSame = offset === before
-      before = offset ?? 0
-      return isSame && before > 1_000_000
-    }
-    await expect.poll(isHeld, { interval: 200 }).toBe(true)
+    await expect.poll(isHeld(id), { interval: 200 }).toBe(true)
     await expect(readFile(`${agent.home}/finished`)).rejects.toThrow()
     call.hurry()
     await call.closed
@@ -155,6 +160,33 @@ describe('terminals', () => {
     expect(numbers.length).toBe(1_000_000)
     expect(numbers.every((number, index) => Number(number) === index + 1)).toBe(true)
     await expect(readFile(`${agent.home}/finished`)).resolves.toBeDefined()
+  })
+
+  test('of two viewers who must not miss anything the quick one gets every byte, the slow one is drawn anew', async () => {
+    const id = await open()
+    const [quick, slow] = [attach(id), attach(id)]
+    await expect.poll(() => slow.message('attached')).toBeDefined()
+    slow.isSlow = true
+    await type(quick, 'stty -echo; seq 1000000; echo do""ne\r')
+    await expect.poll(() => quick.text).toContain('done\r\n')
+    const numbers = [...quick.text.matchAll(/(?<=[\r\n])(\d+)(?=\r\n)/g)].map(([, number]) => Number(number))
+    expect(numbers).toEqual(Array.from({ length: 1_000_000 }, (_, index) => index + 1))
+    expect(quick.message('resync')).toBeUndefined()
+    slow.hurry()
+    await expect.poll(() => slow.text).toContain('done\r\n')
+    const resync = slow.message('resync')
+    expect(resync).toBeDefined()
+    expect(slow.bytes.length).toBeLessThan(3_000_000)
+    expect(slow.text).toContain('\r\n999999\r\n1000000\r\n')
+    // What the slow one lost is behind it: alone, it is waited for again.
+    quick.channel.close()
+    slow.isSlow = true
+    await type(slow, 'seq 2000000; exit\r')
+    await expect.poll(isHeld(id), { interval: 200 }).toBe(true)
+    slow.hurry()
+    await slow.closed
+    expect(slow.messages.filter(({ type }) => type === 'resync')).toEqual([resync])
+    expect(slow.text).toContain('\r\n1999999\r\n2000000\r\n')
   })
 
   test('a slow viewer that may miss output is brought up to date, and holds back nobody', async () => {
@@ -255,9 +287,35 @@ describe('terminals', () => {
     [{ cols: '80' }],
     [{ env: [] }],
     [{ cwd: 7 }],
+    [{ label: undefined }],
+    [{ label: 'x'.repeat(1025) }],
   ])('opening with %j is refused', async (fields) => {
-    const request = { op: 'terminal.open', id: 'odd', cols: 80, rows: 24, env: {}, cwd: '/' }
+    const request = { op: 'terminal.open', id: 'odd', cols: 80, rows: 24, env: {}, cwd: '/', label: '' }
     expect(await link.callWith({ ...request, ...fields }).closed).toMatchObject({ code: 'bad_request' })
+  })
+
+  test('a label is kept with its terminal until it is replaced, and listed', async () => {
+    const label = JSON.stringify({ n: 1, name: 'ä'.repeat(900) })
+    const [id, other] = [await open({ label }), await open()]
+    const labels = async () => (await list()).filter((one) => one.id === id || one.id === other).map((one) => one.label)
+    expect(await labels()).toEqual([label, ''])
+    await link.ask({ op: 'terminal.label', id, label: 'new' })
+    expect(await labels()).toEqual(['new', ''])
+    await expect(link.ask({ op: 'terminal.label', id, label: 'x'.repeat(1025) })).rejects.toThrow('bad_request')
+    await expect(link.ask({ op: 'terminal.label', id: 'gone', label: '' })).rejects.toThrow('not_found')
+    expect(await labels()).toEqual(['new', ''])
+  })
+
+  test('all terminals that were ever opened are counted, those that could not be left out', async () => {
+    const opened = async () => (await link.ask({ op: 'terminal.list' })).message('terminals')?.opened ?? 0
+    const before = await opened()
+    const id = await open()
+    await expect(open({ id })).rejects.toThrow('exists')
+    const call = attach(id)
+    await link.ask({ op: 'terminal.close', id })
+    await call.closed
+    await open()
+    expect(await opened()).toBe(before + 2)
   })
 
   test('a name is used once', async () => {
@@ -277,7 +335,7 @@ describe('the service', () => {
     expect(call.text).toContain(`home=${agent.home}`)
     expect(await readFile(`${agent.home}/count`, 'utf8')).toBe('started\n')
     const listed = (await link.ask({ op: 'terminal.list' })).message('terminals')?.terminals
-    expect(listed).toMatchObject([{ id: 'service', exit_code: 5 }])
+    expect(listed).toMatchObject([{ id: 'service', exit_code: 5, label: '' }])
     await expect.poll(() => call.text).toMatch(/status 5\].*[#$] $/s)
     await call.channel.write(Buffer.from('\x1b[A'))
     await expect.poll(() => call.text).toContain(service_command)
@@ -305,7 +363,7 @@ describe('the service', () => {
 
 describe('an agent of which a part is missing', () => {
   const startedWith = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
-  const request = { op: 'terminal.open', id: 't', cols: 80, rows: 24, env: {}, cwd: '/' } as const
+  const request = { op: 'terminal.open', id: 't', cols: 80, rows: 24, env: {}, cwd: '/', label: '' } as const
 
   test('opens no terminals, and does everything else', async () => {
     const env = startedWith('process.dlopen = () => { throw new Error("not there") }')

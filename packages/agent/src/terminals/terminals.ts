@@ -11,6 +11,8 @@ import { MAX_COLS, MAX_ROWS, Terminal } from './terminal.ts'
 
 /** More than people can have open; each costs memory. */
 const MAX_TERMINALS = 256
+/** More than the server writes there. */
+const MAX_LABEL_LENGTH = 1024
 /** Before anybody has looked at the service. */
 const SERVICE_SIZE = { cols: 120, rows: 30 }
 
@@ -19,6 +21,8 @@ export class Terminals {
   readonly #workspace: Workspace
   readonly #statusFile: string
   readonly #terminals = new Map<string, Terminal>()
+  /** The service left out. */
+  #opened = 0
 
   constructor(parts: { workspace: Workspace; statusFile: string }) {
     this.#workspace = parts.workspace
@@ -33,34 +37,39 @@ export class Terminals {
     }
     const env = { ...this.#workspace.env, ...fields.variables('env') }
     const cwd = existingDirectory(fields.word('cwd'), env)
+    const label = labelIn(fields)
     if (id === '' || id.length > 128) throw new RequestError('bad_request', 'id must have 1 to 128 characters')
     if (this.#terminals.has(id)) throw new RequestError('exists', 'There is a terminal of that name already')
     if (this.#terminals.size >= MAX_TERMINALS) {
       throw new RequestError('too_many', 'There are too many terminals in this workspace: close one first')
     }
-    this.#start(id, shellProgram(env), { ...size, env, cwd })
+    this.#start(id, shellProgram(env), { ...size, env, cwd, label })
+    this.#opened++
   }
 
   /** Once for each container; what it was stays until its shell is closed. */
   startService(command: string): void {
     const { env } = this.#workspace
     const program = serviceProgram(command, this.#statusFile)
-    this.#start(SERVICE_TERMINAL, program, { ...SERVICE_SIZE, env, cwd: existingDirectory('', env) })
+    this.#start(SERVICE_TERMINAL, program, { ...SERVICE_SIZE, env, cwd: existingDirectory('', env), label: '' })
   }
 
   async attach(fields: RequestFields, channel: Channel): Promise<void> {
     const from = fields.has('from') ? fields.integer('from', { min: 0, max: Number.MAX_SAFE_INTEGER }) : undefined
     const isLossy = fields.flag('lossy')
-    const terminal = this.#terminals.get(fields.text('id'))
-    if (!terminal) throw new RequestError('not_found', 'That terminal is no longer open')
-    await terminal.attach(channel, { from, isLossy })
+    await this.#require(fields).attach(channel, { from, isLossy })
   }
 
   list(channel: Channel): void {
     const terminals = [...this.#terminals.values()].map(({ info }) =>
       info.id === SERVICE_TERMINAL ? { ...info, exit_code: this.#serviceStatus() } : info,
     )
-    channel.message({ type: 'terminals', terminals })
+    channel.message({ type: 'terminals', terminals, opened: this.#opened })
+  }
+
+  label(fields: RequestFields): void {
+    const label = labelIn(fields)
+    this.#require(fields).label = label
   }
 
   close(fields: RequestFields): void {
@@ -72,11 +81,21 @@ export class Terminals {
     endSessions([...this.#terminals.values()].map(({ info }) => info.pid))
   }
 
-  #start(id: string, program: Program, options: { cols: number; rows: number; env: Variables; cwd: string }): void {
-    const { cols, rows, cwd } = options
+  #require(fields: RequestFields): Terminal {
+    const terminal = this.#terminals.get(fields.text('id'))
+    if (!terminal) throw new RequestError('not_found', 'That terminal is no longer open')
+    return terminal
+  }
+
+  #start(
+    id: string,
+    program: Program,
+    options: { cols: number; rows: number; env: Variables; cwd: string; label: string },
+  ): void {
+    const { cols, rows, cwd, label } = options
     const env = { ...options.env, TERM: 'xterm-256color', COLORTERM: 'truecolor', PWD: cwd }
     const ended = () => this.#terminals.delete(id)
-    this.#terminals.set(id, new Terminal({ id, program: { ...program, env, cwd }, cols, rows, ended }))
+    this.#terminals.set(id, new Terminal({ id, label, program: { ...program, env, cwd }, cols, rows, ended }))
   }
 
   /** Null while the command runs. The file is there a moment before its content. */
@@ -88,4 +107,12 @@ export class Terminals {
       return null
     }
   }
+}
+
+function labelIn(fields: RequestFields): string {
+  const label = fields.text('label')
+  if (label.length > MAX_LABEL_LENGTH) {
+    throw new RequestError('bad_request', `label must have at most ${MAX_LABEL_LENGTH} characters`)
+  }
+  return label
 }

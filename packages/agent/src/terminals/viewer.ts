@@ -4,7 +4,7 @@ import type { AgentMessage } from '@svc/protocol/agent/requests'
 import type { OutputRing } from './output-ring.ts'
 import type { Screen } from './screen.ts'
 
-/** A viewer that may miss output is brought up to date when it is this far behind. */
+/** A viewer that may miss output is brought up to date when it is this far behind; any other when it has to be. */
 const MAX_LOSSY_LAG_BYTES = 512 * 1024
 
 type News = Extract<AgentMessage, { type: 'resized' | 'titled' }>
@@ -25,6 +25,8 @@ export class Viewer {
   /** What is told when the viewer has come to a place in the output. */
   readonly #news: { readonly offset: number; readonly message: News }[] = []
   #position = 0
+  /** The channel still looks at the bytes from here on. */
+  #sendingFrom = Infinity
   #isOver = false
   #wake: (() => void) | undefined
 
@@ -36,6 +38,11 @@ export class Viewer {
   /** Everything before it is no longer needed. */
   get position(): number {
     return this.#position
+  }
+
+  /** Bytes of the ring from here on are still looked at. */
+  get usesFrom(): number {
+    return this.#sendingFrom
   }
 
   /** There is more to do: output, news, or the end. */
@@ -51,7 +58,7 @@ export class Viewer {
   tell(message: News): void {
     const offset = this.#parts.ring.end
     const stale = this.#news.findLastIndex(({ message: { type } }) => type === message.type)
-    const isPlaceOfMatter = message.type === 'resized' && !this.isLossy
+    const isPlaceOfMatter = message.type === 'resized' && !this.#mayMiss
     if (stale !== -1 && (!isPlaceOfMatter || this.#news[stale]?.offset === offset)) this.#news.splice(stale, 1)
     this.#news.push({ offset, message })
     this.wake()
@@ -84,23 +91,36 @@ export class Viewer {
     const { channel, ring, moved } = this.#parts
     while (!channel.isClosed) {
       this.#tellNews()
-      if (this.isLossy && ring.end - this.#position > MAX_LOSSY_LAG_BYTES) await this.#resync()
+      if (this.#isTooFarBehind) await this.#resync()
       else if (this.#position < ring.end) {
         const until = this.#news[0]?.offset ?? ring.end
         const bytes = ring.read(this.#position, Math.min(DATA_CHUNK_BYTES, until - this.#position))
         // The channel has them from here on: the ring may let go of them.
+        this.#sendingFrom = this.#position
         this.#position += bytes.length
         moved()
         await channel.write(bytes)
+        this.#sendingFrom = Infinity
       } else if (this.#isOver) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 
+  get #isTooFarBehind(): boolean {
+    const { ring } = this.#parts
+    return !ring.holds(this.#position) || (this.isLossy && ring.end - this.#position > MAX_LOSSY_LAG_BYTES)
+  }
+
+  /** Also one that is here for every byte, once it has lost some to a faster one. */
+  get #mayMiss(): boolean {
+    return this.isLossy || !this.#parts.ring.holds(this.#position)
+  }
+
   async #resync(): Promise<void> {
-    const { channel, screen } = this.#parts
+    const { channel, screen, moved } = this.#parts
     const { offset, bytes } = await screen.snapshot()
     this.#position = offset
+    moved()
     // The snapshot is of the size that the terminal has there.
     this.#tellNews()
     channel.message({ type: 'resync', offset, snapshot_bytes: bytes.length })

@@ -7,6 +7,7 @@ import {
   FrameReader,
   INITIAL_CREDIT,
   MAX_PAYLOAD_BYTES,
+  type Room,
 } from './frames.ts'
 import { decodeJson, encodeJson } from './json-bytes.ts'
 
@@ -32,6 +33,8 @@ export interface ChannelHandlers {
 export interface ChannelsOptions {
   /** Decides who numbers new channels how. */
   readonly side: 'server' | 'agent'
+  /** Memory for the next frame, which is handed to `send` at once; absent: new memory for each. */
+  room?: Room
   /** Hands bytes to the transport; false when it wants no more until `drained`. */
   send(bytes: Uint8Array): boolean
   /** The other side opened a channel: set `channel.handlers` before returning, or close it. Absent: it may open none. */
@@ -179,7 +182,7 @@ export class Channels {
 
   #sendFrame(frame: Frame): void {
     if (this.#lost) return
-    if (!this.#options.send(encodeFrame(frame))) this.#isFull = true
+    if (!this.#options.send(encodeFrame(frame, this.#options.room))) this.#isFull = true
   }
 }
 

@@ -39,10 +39,43 @@ test('frames arrive as they were sent, however the stream is cut', () => {
   fc.assert(
     fc.property(fc.array(frame), fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1 }), (frames, sizes) => {
       const reader = new FrameReader()
-      const received = [...cut(join(frames.map(encodeFrame)), sizes)].flatMap((chunk) => reader.push(chunk))
+      const received = [...cut(join(frames.map((one) => encodeFrame(one))), sizes)].flatMap((chunk) =>
+        reader.push(chunk),
+      )
       expect(received.map(plain)).toEqual(frames.map(plain))
     }),
   )
+})
+
+test('a large frame of bytes is handed on in parts, as it comes, and not copied', () => {
+  const payload = Uint8Array.from({ length: 100_000 }, (_, at) => at % 251)
+  const stream = join([
+    encodeFrame({ kind: 'data', channel: 5, payload }),
+    encodeFrame({ kind: 'end', channel: 5, payload: new Uint8Array() }),
+  ])
+  const reader = new FrameReader()
+  const chunks = [...cut(stream, [40_000])]
+  const parts = chunks.map((chunk) => reader.push(chunk))
+  expect(parts.map((frames) => frames.map(({ kind, payload }) => [kind, payload.length]))).toEqual([
+    [['data', 39_991]],
+    [['data', 40_000]],
+    [
+      ['data', 20_009],
+      ['end', 0],
+    ],
+  ])
+  const data = parts.flat().filter(({ kind }) => kind === 'data')
+  expect(data.every(({ channel, payload }, n) => channel === 5 && payload.buffer === chunks[n]?.buffer)).toBe(true)
+  expect(join(data.map(({ payload }) => payload))).toEqual(payload)
+})
+
+test('a large message is handed on whole', () => {
+  const payload = new Uint8Array(100_000).fill(7)
+  const reader = new FrameReader()
+  const frames = [...cut(encodeFrame({ kind: 'message', channel: 5, payload }), [40_000])].flatMap((chunk) =>
+    reader.push(chunk),
+  )
+  expect(frames).toEqual([{ kind: 'message', channel: 5, payload }])
 })
 
 test('a large frame that comes byte by byte costs each byte once', () => {

@@ -51,11 +51,14 @@ export class BrokenFrame extends Error {
   override readonly name = 'BrokenFrame'
 }
 
+/** Gives memory for so many bytes. */
+export type Room = (size: number) => Uint8Array
+
 /** Throws `RangeError` for a payload that the other side would not take. */
-export function encodeFrame({ kind, channel, payload }: Frame): Uint8Array {
+export function encodeFrame({ kind, channel, payload }: Frame, room: Room = newBytes): Uint8Array {
   if (payload.length > MAX_PAYLOAD_BYTES) throw new RangeError(`a payload of ${payload.length} bytes`)
-  const bytes = new Uint8Array(LENGTH_BYTES + HEAD_BYTES + payload.length)
-  const view = new DataView(bytes.buffer)
+  const bytes = room(LENGTH_BYTES + HEAD_BYTES + payload.length)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, LENGTH_BYTES + HEAD_BYTES)
   view.setUint32(0, HEAD_BYTES + payload.length)
   view.setUint8(LENGTH_BYTES, frameKinds[kind])
   view.setUint32(LENGTH_BYTES + 1, channel)
@@ -63,22 +66,44 @@ export function encodeFrame({ kind, channel, payload }: Frame): Uint8Array {
   return bytes
 }
 
+interface OpenFrame {
+  readonly kind: FrameKind
+  readonly channel: number
+  leftBytes: number
+}
+
+/** Of a frame of bytes, so much is handed on before the rest is there. Less is not worth the work it makes. */
+const MIN_PART_BYTES = 4096
+
 /** Cuts a byte stream into frames. Throws `BrokenFrame` when it is not one of ours, and is of no more use then. */
 export class FrameReader {
   /** A frame that has begun: room for as much of it as is known to come. Each byte is copied once, however it comes. */
   #begun: Uint8Array | undefined
   #filledBytes = 0
+  /** A frame of bytes that is handed on as it comes. */
+  #open: OpenFrame | undefined
 
-  /** The frames that are complete with this chunk. Payloads may share its memory. */
+  /**
+   * The frames that are complete with this chunk. Payloads may share its memory. A large frame of bytes may come as
+   * several: what is sent as bytes has no parts of its own.
+   */
   push(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = []
     let rest = chunk
     while (rest.length > 0) {
+      if (this.#open) {
+        rest = this.#pass(this.#open, rest, frames)
+        continue
+      }
       if (this.#begun) rest = this.#fill(this.#begun, rest)
       const bytes = this.#begun ?? rest
       const available = this.#begun ? this.#filledBytes : rest.length
       const frameBytes = available < LENGTH_BYTES ? LENGTH_BYTES : frameBytesOf(bytes)
       if (available < frameBytes) {
+        if (!this.#begun && this.#opens(rest, frameBytes)) {
+          rest = rest.subarray(LENGTH_BYTES + HEAD_BYTES)
+          continue
+        }
         rest = this.#keep(bytes.subarray(0, available), frameBytes, rest)
         continue
       }
@@ -87,6 +112,23 @@ export class FrameReader {
       else rest = rest.subarray(frameBytes)
     }
     return frames
+  }
+
+  /** Whether this is the beginning of a frame of bytes with enough of them to hand on. */
+  #opens(bytes: Uint8Array, frameBytes: number): boolean {
+    if (bytes.length < LENGTH_BYTES + HEAD_BYTES + MIN_PART_BYTES) return false
+    const { kind, channel } = decodeFrame(bytes.subarray(0, LENGTH_BYTES + HEAD_BYTES))
+    if (kind !== 'data' && kind !== 'errorData') return false
+    this.#open = { kind, channel, leftBytes: frameBytes - LENGTH_BYTES - HEAD_BYTES }
+    return true
+  }
+
+  #pass(open: OpenFrame, bytes: Uint8Array, frames: Frame[]): Uint8Array {
+    const payload = bytes.subarray(0, open.leftBytes)
+    frames.push({ kind: open.kind, channel: open.channel, payload })
+    open.leftBytes -= payload.length
+    if (open.leftBytes === 0) this.#open = undefined
+    return bytes.subarray(payload.length)
   }
 
   #fill(begun: Uint8Array, from: Uint8Array): Uint8Array {
@@ -106,6 +148,10 @@ export class FrameReader {
     this.#filledBytes = bytes.length
     return wasBegun ? rest : rest.subarray(bytes.length)
   }
+}
+
+function newBytes(size: number): Uint8Array {
+  return new Uint8Array(size)
 }
 
 /** Length of the frame that begins here, with its own length field. */

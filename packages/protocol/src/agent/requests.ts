@@ -121,8 +121,9 @@ export type FileRequest =
   /** A `tar.gz` of a directory, with names relative to it: `data`, then `end`. */
   | { readonly op: 'files.archive'; readonly path: string }
   /**
-   * The server sends the content as `data`, then `end`. It goes to a temporary name beside the target, is synced, and
-   * takes the target's place at once. Parents are made. Answered by `written`. A channel that ends early leaves nothing.
+   * The server sends the content as `data`, then `end`. It goes to a temporary name beside the target and is synced.
+   * Parents are made. Answered by `written`. When the server says `keep` then, it takes the target's place at once. A
+   * channel that ends early leaves nothing.
    */
   | { readonly op: 'files.write'; readonly path: string }
   /** Never replaces anything. Parents are made. */
@@ -135,6 +136,8 @@ export type FileRequest =
 export type ServerMessage =
   | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
   | { readonly type: 'signal'; readonly signal: string }
+  /** What was written takes its place. */
+  | { readonly type: 'keep' }
 
 /** The terminal in which the service command runs. */
 export const SERVICE_TERMINAL = 'service'

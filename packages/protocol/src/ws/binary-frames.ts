@@ -15,6 +15,8 @@ export const binaryKinds = {
   sshAgent: 6,
   /** Draws the whole screen anew, scrollback included; `offset` is where the output goes on after it. */
   terminalScreen: 7,
+  /** The beginning of a long screen, or more of it: `terminalScreen` ends it. Nobody can go on from here. */
+  terminalScreenPart: 8,
 } as const
 
 export type BinaryKind = keyof typeof binaryKinds

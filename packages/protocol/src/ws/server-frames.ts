@@ -2,28 +2,22 @@ import type { DeathCause } from '../lifecycle.ts'
 import type { Capability } from './capabilities.ts'
 import type { Command } from './client-frames.ts'
 
-/**
- * Why a command was refused, for programs. A frame without a code says that only this action is not the caller's to do.
- * - `forbidden`, `not_found`: the whole workspace is out of reach; trying again is of no use.
- * - `capacity`, `draining`, `audit`, `start_failed`: it could not be started; a later try may succeed.
- * - `not_connected`: there is no workspace open on this connection.
- * - `container_gone`: the workspace has stopped meanwhile: open it again.
- */
-export const frameErrorCodes = [
-  'forbidden',
-  'not_found',
-  'capacity',
-  'draining',
-  'audit',
-  'start_failed',
-  'not_connected',
-  'invalid',
-  'too_large',
-  'container_gone',
-  'conflict',
-  'internal',
-] as const
-export type FrameErrorCode = (typeof frameErrorCodes)[number]
+/** Why a command was refused, for programs. Without a code: only this action is not the caller's to do. */
+export const frameErrorMeanings = {
+  forbidden: 'The whole workspace is out of reach: trying again is of no use',
+  not_found: 'The workspace is gone',
+  capacity: 'It could not be started: memory is short, or its owner has as many running as allowed',
+  draining: 'It could not be started, because the server stops or restarts: come back later',
+  audit: 'It could not be started, because the audit trail cannot be written',
+  start_failed: 'It could not be started; `message` says why',
+  not_connected: 'There is no workspace open on this connection',
+  invalid: 'Not JSON, no such command, or a field that does not fit',
+  too_large: 'More than this command takes',
+  container_gone: 'The workspace has stopped meanwhile: open it again',
+  conflict: 'It does not fit the present state; `message` says why',
+  internal: 'The server failed; its log says why',
+} as const
+export type FrameErrorCode = keyof typeof frameErrorMeanings
 
 export interface Window {
   /** `@3`: never used again while the container lives. */
@@ -131,7 +125,7 @@ export type ServerFrame =
       /** With `resume` or `flow`. `offset` is where the output stands after this. */
       readonly channel?: number
       readonly offset?: number
-      /** Draws everything anew. */
+      /** Draws everything anew. A long screen comes in several frames: only the last has an `offset`. */
       readonly screen?: true
     }
   | { readonly type: 'terminal_exited'; readonly channel: number; readonly reason: TerminalEnd; readonly code?: number }
@@ -182,3 +176,37 @@ export type ServerFrame =
   | { readonly type: 'host_shutdown' }
   | { readonly type: 'host_started' }
   | { readonly type: 'server_schedule'; readonly schedules: readonly Schedule[] }
+
+/** Each of them in a sentence, for the reference. */
+export const serverFrameMeanings: Readonly<Record<ServerFrame['type'], string>> = {
+  error: 'A command was refused; `code` is for programs, and absent when only this action is not the caller’s to do',
+  hello: 'Answers `hello`: what both sides can do',
+  ack: 'With `req`: a command without an answer of its own was done',
+  container_ready: 'The workspace is open on this connection',
+  container_progress: 'With `progress`: how far a start has come',
+  event: 'To everybody in the workspace: `container_ready`, `container_restart`, `container_stopped`, `container_died`',
+  terminal_started: 'A terminal is shown from here on',
+  terminal_output: 'Its output, or with `screen` all of it anew',
+  terminal_exited: 'With `exit`: the terminal is no longer shown, and why',
+  terminal_resized: 'With `size`: the terminal has another size',
+  terminal_windows: 'The caller’s windows, to every connection they have in the workspace',
+  terminals_changed: 'The same to all other connections of the caller',
+  shared_terminals: 'What is shared in the workspace, and who watches; empty for those who may not watch',
+  shared_terminal_deleted: 'A terminal is no longer shared',
+  exec_started: 'With `exec2`: the command runs; `channel` names it in binary messages',
+  exec_output: 'What the command wrote',
+  exec_exit: 'The command ended; told exactly once',
+  ssh_agent_started: 'Programs in the workspace find the client’s ssh agent at `socket`',
+  ssh_agent_open: 'With `ssh2`: a program connected',
+  ssh_agent_response: 'What a program asks of the client’s agent',
+  ssh_agent_close: 'With `ssh2`: a program is done, or was given up',
+  ssh_agent_stopped: 'The agent is no longer forwarded',
+  container_status: 'To those who may monitor it: a workspace started or stopped',
+  service_health: 'To those who may monitor it: its health changed; `seq` counts from 1 in each container',
+  service_health_heartbeat: 'For those who asked: health is still being checked',
+  workspace_evicted: 'To those who may monitor it: it was stopped because memory ran short',
+  'workspaces-changed': 'The list of workspaces is out of date',
+  host_shutdown: 'The server is about to stop',
+  host_started: 'The server is back',
+  server_schedule: 'The planned stops and restarts of the server; once after connecting, and at each change',
+}

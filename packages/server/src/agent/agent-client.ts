@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { AgentLost, AgentOutdated } from './agent-error.ts'
 import { AgentFiles } from './agent-files.ts'
 import { AgentLink } from './agent-link.ts'
+import { AgentSsh } from './agent-ssh.ts'
 import { AgentTerminals } from './agent-terminals.ts'
 import { type AskOptions, ask, tell } from './ask.ts'
 import { Exec } from './exec.ts'
@@ -25,6 +26,7 @@ export class AgentClient {
   readonly isReady: boolean
   readonly terminals: AgentTerminals
   readonly files: AgentFiles
+  readonly ssh: AgentSsh
   readonly #link: AgentLink
 
   private constructor(parts: { link: AgentLink; bootId: string; isReady: boolean }) {
@@ -33,6 +35,7 @@ export class AgentClient {
     this.isReady = parts.isReady
     this.terminals = new AgentTerminals(parts.link)
     this.files = new AgentFiles(parts.link)
+    this.ssh = new AgentSsh(parts.link)
   }
 
   /**

@@ -20,6 +20,9 @@ function takeFile(channel: Channel, size?: (received: number) => number): Buffer
     ended: () => {
       const length = Buffer.concat(received).length
       channel.message({ type: 'written', size: size?.(length) ?? length })
+    },
+    message: (message) => {
+      expect(message).toEqual({ type: 'keep' })
       channel.close()
     },
   }
@@ -210,6 +213,36 @@ test('a file is written from a stream or from pieces', async () => {
   expect(await agent.files.write('/c', Readable.from([]))).toEqual({ size: 0 })
   expect(files.map((file) => Buffer.concat(file).length)).toEqual([900_003, 3, 0])
   expect([...Buffer.concat(files[1] ?? [])]).toEqual([1, 2, 3])
+})
+
+test('a file takes its place when the server has done what comes before that, and only then', async () => {
+  const heard: unknown[] = []
+  const { agent } = await connectPeer((channel) => {
+    takeFile(channel)
+    const { ended } = channel.handlers
+    channel.handlers = {
+      ...channel.handlers,
+      ended: () => {
+        heard.push('ended')
+        ended?.()
+      },
+      message: (message) => {
+        heard.push(message)
+        channel.close()
+      },
+      closed: () => heard.push('closed'),
+    }
+  })
+  const source = () => Readable.from([Buffer.from('abc')])
+  const beforeKept = async (size: number) => void heard.push(size)
+  await agent.files.write('/f', source(), { beforeKept })
+  expect(heard.splice(0)).toEqual(['ended', 3, { type: 'keep' }])
+  const refusing = async () => {
+    throw new Error('no row')
+  }
+  await expect(agent.files.write('/f', source(), { beforeKept: refusing })).rejects.toThrow('no row')
+  await expect.poll(() => heard).toEqual(['ended', 'closed'])
+  expect(agent.callCount).toBe(0)
 })
 
 test('a source that fails closes the channel before the end, so that nothing is left', async () => {

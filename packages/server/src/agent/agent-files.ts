@@ -5,9 +5,15 @@ import type { AgentLink } from './agent-link.ts'
 import { isFile, isListed } from './answer-limits.ts'
 import { type AskOptions, ask, converse, tell } from './ask.ts'
 import { receiveBytes } from './receive-bytes.ts'
-import { writeFile } from './write-file.ts'
+import { type WriteOptions, writeFile } from './write-file.ts'
 
 const MAX_ENTRIES = 100_000
+
+export interface ReadOptions extends AskOptions {
+  /** Told of each piece that the reader takes. */
+  readonly moved?: (() => void) | undefined
+  readonly isWhole?: ((size: number, bytes: number) => boolean) | undefined
+}
 
 /** The files of a workspace, with the rights of its user. Paths are absolute and without NUL; links are followed. */
 export class AgentFiles {
@@ -46,17 +52,29 @@ export class AgentFiles {
   }
 
   /**
-   * Opens a file. `content` must be read to its end or destroyed; it breaks with an error when the agent stops early.
-   * It can be longer or shorter than `entry.size`: the file may be changed meanwhile. `signal` is for the opening only.
+   * Opens a file. `content` must be read to its end or destroyed; it breaks with an error when the agent stops early,
+   * or `isWhole` says so, which is asked with the size and what came. Otherwise it can be longer or shorter than
+   * `entry.size`: the file may be changed meanwhile. `signal` is for the opening only.
    */
-  async read(path: string, { signal }: AskOptions = {}): Promise<{ entry: FileEntry; content: Readable }> {
+  async read(path: string, options: ReadOptions = {}): Promise<{ entry: FileEntry; content: Readable }> {
+    const { signal, moved, isWhole } = options
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<FileEntry>()
-    const content = receiveBytes(this.#link, { op: 'files.read', path }, (message) => {
-      if (message.type !== 'stat' || !isFile(message.entry)) return false
-      resolve(message.entry)
-      return true
-    })
+    let size = 0
+    const content = receiveBytes(
+      this.#link,
+      { op: 'files.read', path },
+      {
+        head: (message) => {
+          if (message.type !== 'stat' || !isFile(message.entry)) return false
+          size = message.entry.size
+          resolve(message.entry)
+          return true
+        },
+        moved,
+        isWhole: (bytes) => isWhole?.(size, bytes) ?? true,
+      },
+    )
     const giveUp = () => content.destroy(signal?.reason)
     signal?.addEventListener('abort', giveUp, { once: true })
     content.once('error', reject)
@@ -68,15 +86,19 @@ export class AgentFiles {
   }
 
   /** A `tar.gz` of a directory, with names relative to it. Must be read to its end or destroyed. */
-  archive(path: string): Readable {
-    return receiveBytes(this.#link, { op: 'files.archive', path })
+  archive(path: string, { moved }: Pick<ReadOptions, 'moved'> = {}): Readable {
+    return receiveBytes(this.#link, { op: 'files.archive', path }, { moved })
   }
 
   /**
    * Puts a file in the place of whatever file is there, once all of it has arrived. When the source fails, or the agent
    * refuses, nothing is left, and the source is destroyed.
    */
-  write(path: string, content: AsyncIterable<Uint8Array> | Readable, options?: AskOptions): Promise<{ size: number }> {
+  write(
+    path: string,
+    content: AsyncIterable<Uint8Array> | Readable,
+    options?: WriteOptions,
+  ): Promise<{ size: number }> {
     return writeFile(this.#link, path, content, options)
   }
 

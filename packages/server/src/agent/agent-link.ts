@@ -4,6 +4,7 @@ import { BrokenFrame, type Frame } from '@svc/protocol/agent/frames'
 import type { AgentRequest } from '@svc/protocol/agent/requests'
 import { AgentLost } from './agent-error.ts'
 import { Call, type CallHandlers } from './call.ts'
+import { FrameMemory } from './frame-memory.ts'
 
 /**
  * Bytes that may wait for an agent that takes none. Contents stop long before; only requests and other small things
@@ -24,6 +25,7 @@ export class AgentLink {
   readonly #stream: Duplex
   readonly #announced: (message: unknown) => void
   readonly #channels: Channels
+  readonly #memory = new FrameMemory()
   readonly #lost = Promise.withResolvers<void>()
   #lostBecause: AgentLost | undefined
   #isCorked = false
@@ -34,6 +36,7 @@ export class AgentLink {
     this.#channels = new Channels({
       side: 'server',
       send: (bytes) => this.#send(bytes),
+      room: (size) => this.#memory.lend(size),
     })
     this.#stream.on('data', this.#onData).on('drain', this.#onDrain)
     this.#stream.on('end', this.#onGone).on('close', this.#onGone).on('error', this.#onGone)
@@ -76,14 +79,17 @@ export class AgentLink {
     this.#channels.lose({ code: 'failed', message: because.message })
   }
 
-  /** What is sent in one go of the event loop leaves in one piece. */
+  /**
+   * What is sent in one go of the event loop leaves in one piece. Its memory is used again once the stream says that it
+   * was written: a stream that keeps it for longer would have to copy it.
+   */
   #send(bytes: Uint8Array): boolean {
     if (!this.#isCorked) {
       this.#isCorked = true
       this.#stream.cork()
       process.nextTick(this.#uncork)
     }
-    return this.#stream.write(bytes)
+    return this.#stream.write(bytes, () => this.#memory.giveBack(bytes))
   }
 
   readonly #uncork = (): void => {

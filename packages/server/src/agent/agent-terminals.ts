@@ -18,10 +18,17 @@ export class AgentTerminals {
     return tell(this.#link, { ...request, op: 'terminal.open' }, options)
   }
 
-  async list(options?: AskOptions): Promise<TerminalInfo[]> {
-    const { terminals } = await ask(this.#link, { op: 'terminal.list' }, 'terminals', options)
-    if (!terminals.every(isTerminal)) throw unexpected()
-    return terminals.map((terminal) => ({ ...terminal, title: terminal.title.slice(0, MAX_TITLE_LENGTH) }))
+  /** Those that are open, and how many were ever opened in this container, the service left out. */
+  async list(options?: AskOptions): Promise<{ terminals: TerminalInfo[]; opened: number }> {
+    const { terminals, opened } = await ask(this.#link, { op: 'terminal.list' }, 'terminals', options)
+    if (opened < 0 || !terminals.every(isTerminal)) throw unexpected()
+    const shortened = terminals.map((terminal) => ({ ...terminal, title: terminal.title.slice(0, MAX_TITLE_LENGTH) }))
+    return { terminals: shortened, opened }
+  }
+
+  /** Replaces what is kept with a terminal, at most 1024 characters. Fails with `not_found` for one that is gone. */
+  label(id: string, label: string, options?: AskOptions): Promise<void> {
+    return tell(this.#link, { op: 'terminal.label', id, label }, options)
   }
 
   /** Ends its processes, as closing a window does. Ending one that is gone is not an error. */

@@ -7,6 +7,7 @@ const MAX_SIGNAL_LENGTH = 20
 /** Far beyond any screen. */
 const MAX_SIZE = 10_000
 const MAX_TERMINAL_ID_LENGTH = 200
+const MAX_LABEL_LENGTH = 1024
 export const MAX_TITLE_LENGTH = 1024
 /** As everywhere on Linux. */
 const MAX_NAME_LENGTH = 255
@@ -31,7 +32,9 @@ export function isPosition(at: Pick<Extract<AgentMessage, { type: 'resync' }>, '
 }
 
 export function isTerminal(terminal: TerminalInfo): boolean {
-  return terminal.id.length <= MAX_TERMINAL_ID_LENGTH && isSize(terminal) && terminal.offset >= 0
+  const { id, label, offset } = terminal
+  const isShort = id.length <= MAX_TERMINAL_ID_LENGTH && label.length <= MAX_LABEL_LENGTH
+  return isShort && isSize(terminal) && offset >= 0
 }
 
 /** A file of any name, the root's included, which has none. */

@@ -30,19 +30,21 @@ function view(agent: AgentClient, options: { lossy?: boolean; isGreedy?: boolean
   return { terminal, told }
 }
 
-test('terminals are opened, listed and closed by their id', async () => {
-  const info = { id: 't', pid: 5, cols: 80, rows: 24, title: '', offset: 0 }
+test('terminals are opened, listed, labelled and closed by their id', async () => {
+  const info = { id: 't', pid: 5, cols: 80, rows: 24, title: '', offset: 0, label: 'mine' }
   const { agent, peer } = await connectPeer((channel, request) => {
-    if (JSON.stringify(request).includes('list')) channel.message({ type: 'terminals', terminals: [info] })
+    if (JSON.stringify(request).includes('list')) channel.message({ type: 'terminals', terminals: [info], opened: 3 })
     channel.close()
   })
-  const terminal = { id: 't', cols: 80, rows: 24, env: {}, cwd: '/' }
+  const terminal = { id: 't', cols: 80, rows: 24, env: {}, cwd: '/', label: 'mine' }
   await agent.terminals.open(terminal)
-  expect(await agent.terminals.list()).toEqual([info])
+  expect(await agent.terminals.list()).toEqual({ terminals: [info], opened: 3 })
+  await agent.terminals.label('t', 'yours')
   await agent.terminals.close('t')
   expect(peer.requests).toEqual([
     { op: 'terminal.open', ...terminal },
     { op: 'terminal.list' },
+    { op: 'terminal.label', id: 't', label: 'yours' },
     { op: 'terminal.close', id: 't' },
   ])
 })
@@ -51,10 +53,11 @@ test.each([
   ['a size of nothing', { cols: 0 }],
   ['an id without end', { id: 'x'.repeat(1000) }],
   ['a place before the beginning', { offset: -1 }],
+  ['a label without end', { label: 'x'.repeat(1025) }],
 ])('a list with a terminal of %s has failed', async (_what, wrong) => {
   const { agent } = await connectPeer((channel) => {
-    const terminal = { id: 't', pid: 5, cols: 80, rows: 24, title: '', offset: 0, ...wrong }
-    channel.message({ type: 'terminals', terminals: [terminal] })
+    const terminal = { id: 't', pid: 5, cols: 80, rows: 24, title: '', offset: 0, label: '', ...wrong }
+    channel.message({ type: 'terminals', terminals: [terminal], opened: 1 })
     channel.close()
   })
   await expect(agent.terminals.list()).rejects.toMatchObject({ name: 'AgentError', code: 'failed' })
@@ -115,12 +118,12 @@ test('output stops at the credit until the viewer has taken it', async () => {
   await expect.poll(length).toBe(2 * INITIAL_CREDIT)
 })
 
-test('a lossy viewer is told where it is drawn anew', async () => {
+test.each([true, false])('a viewer (lossy: %s) is told where it is drawn anew', async (lossy) => {
   const { agent } = await connectPeer((channel) => {
     channel.message(attached)
     channel.message({ type: 'resync', offset: 5000, snapshot_bytes: 2 })
   })
-  const { told } = view(agent, { lossy: true })
+  const { told } = view(agent, { lossy })
   await expect.poll(() => told).toEqual([{ resync: { offset: 5000, snapshotBytes: 2 } }])
 })
 
@@ -188,10 +191,7 @@ test.each<[string, (channel: Channel) => void]>([
 
 test.each<[string, (channel: Channel) => void]>([
   ['attaches twice', (channel) => channel.message(attached)],
-  [
-    'is drawn anew though nothing may be lost',
-    (channel) => channel.message({ type: 'resync', offset: 1, snapshot_bytes: 1 }),
-  ],
+  ['is drawn anew at no place', (channel) => channel.message({ type: 'resync', offset: -1, snapshot_bytes: 1 })],
   ['has a size of nothing', (channel) => channel.message({ type: 'resized', cols: 0, rows: 0 })],
   ['has no code of an exit', (channel) => channel.message({ ...exited, code: 1e9 })],
   ['speaks of files', (channel) => channel.message({ type: 'written', size: 1 })],

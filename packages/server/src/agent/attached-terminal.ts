@@ -24,7 +24,7 @@ export interface TerminalHandlers {
   resized?(size: { cols: number; rows: number }): void
   /** Only the latest, when it changes often. */
   titled?(title: string): void
-  /** Output was passed over: the next `snapshotBytes` bytes draw the screen anew. Only when attached as lossy. */
+  /** Output was passed over: the next `snapshotBytes` bytes draw the screen anew. Often when attached as lossy; else only beside one who keeps up. */
   resync?(at: { offset: number; snapshotBytes: number }): void
   /** The shell has ended, and all its output was told. */
   exited(exit: Exit): void
@@ -38,7 +38,6 @@ export class AttachedTerminal {
   readonly attached: Promise<Attachment>
   readonly #attached = Promise.withResolvers<Attachment>()
   readonly #handlers: TerminalHandlers
-  readonly #isLossy: boolean
   readonly #call: Call
   #state: 'attaching' | 'attached' | 'exited' = 'attaching'
   #resyncs = 0
@@ -49,7 +48,6 @@ export class AttachedTerminal {
 
   constructor(parts: { link: AgentLink; request: TerminalAttachRequest; handlers: TerminalHandlers }) {
     this.#handlers = parts.handlers
-    this.#isLossy = parts.request.lossy
     this.attached = this.#attached.promise
     this.attached.catch(() => {})
     this.#call = parts.link.call(parts.request, {
@@ -128,7 +126,7 @@ export class AttachedTerminal {
   }
 
   #resync(message: Extract<AgentMessage, { type: 'resync' }>): boolean {
-    if (!this.#isLossy || !isPosition(message) || ++this.#resyncs > MAX_RESYNCS_WITHOUT_OUTPUT) return false
+    if (!isPosition(message) || ++this.#resyncs > MAX_RESYNCS_WITHOUT_OUTPUT) return false
     this.#tellSize()
     this.#handlers.resync?.({ offset: message.offset, snapshotBytes: message.snapshot_bytes })
     return true

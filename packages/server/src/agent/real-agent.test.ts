@@ -76,7 +76,8 @@ test('an agent that dies takes everything under way with it', async () => {
 
 test('a terminal outlives the connection that opened it', async () => {
   const { agent, running } = await startAgent()
-  await agent.terminals.open({ id: 't1', cols: 80, rows: 24, env: { PS1: '$ ' }, cwd: running.homes })
+  await agent.terminals.open({ id: 't1', cols: 80, rows: 24, env: { PS1: '$ ' }, cwd: running.homes, label: 'a' })
+  await agent.terminals.label('t1', '{"n":1}')
   let shown = ''
   const quiet = { exited: () => {}, lost: () => {} }
   const first = agent.terminals.attach(
@@ -95,7 +96,10 @@ test('a terminal outlives the connection that opened it', async () => {
   agent.close()
 
   const next = await running.connect()
-  expect(await next.terminals.list()).toMatchObject([{ id: 't1', cols: 80, rows: 24 }])
+  expect(await next.terminals.list()).toMatchObject({
+    terminals: [{ id: 't1', cols: 80, rows: 24, label: '{"n":1}' }],
+    opened: 1,
+  })
   let screen = ''
   const exited = Promise.withResolvers<unknown>()
   const second = next.terminals.attach(

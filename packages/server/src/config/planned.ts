@@ -3,8 +3,6 @@
  * the start-up warning and the mark in the reference go with it.
  */
 export const planned: ReadonlySet<string> = new Set([
-  'SVCD_WEBSOCKET_MSG_SIZE_MAX',
-  'SVCD_WEBSOCKET_DEBUG',
   'SVCD_TLS_HOSTNAME',
   'SVCD_TLS_ISSUER',
   'SVCD_ACME_EMAIL',
@@ -15,7 +13,6 @@ export const planned: ReadonlySet<string> = new Set([
   'SVCD_STEP_UP_WINDOW_MINUTES',
   'SVCD_WEB_BIND_GRACE_SECONDS',
   'SVCD_OIDC_LOGIN_HOOK',
-  'SVCD_PER_HANDLE_HOME',
   'SVCD_DISABLE_TMUX',
   'SVCD_BROWSER_DELEGATE_ENABLED',
   'SVCD_BRIDGE_TIMEOUT_SECONDS',

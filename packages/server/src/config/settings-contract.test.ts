@@ -283,6 +283,18 @@ const loggingMailBrandingFeatures: readonly Line[] = [
 const ours: readonly Line[] = [
   ['SVCD_DATABASE_URL', unset, free, 'restart'],
   ['SVCD_ENGINE', 'auto', oneOf('auto', 'docker', 'local', 'kubernetes'), 'restart'],
+  [
+    'SVCD_HOSTED_APPS_HOSTNAME',
+    unset,
+    {
+      accepts: [
+        ['*.Apps.example.com:8443', '*.apps.example.com:8443'],
+        ['apps.example.com', 'apps.example.com'],
+        ['*.localhost:8080', '*.localhost:8080'],
+      ],
+      refuses: ['*', '*.', '*.10.0.0.1', 'a.*.example.com', 'https://apps.example.com', '*.a:0'],
+    },
+  ],
   ['SVCD_METRICS_TOKEN', unset, free],
   ['SVCD_WEBSOCKET_DEBUG', false, yesNo],
 ]

@@ -17,4 +17,6 @@ export interface EdgeSettings extends HostingSettings {
   readonly frontendDir: string | undefined
   readonly logoUrl: string | undefined
   readonly metricsToken: Secret | undefined
+  /** Where browsers open hosted applications, if not where the web interface is; `*.` for a name per workspace. */
+  readonly hostedAppsHostname: string | undefined
 }

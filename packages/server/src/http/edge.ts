@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { AccessLog, type OnFinished } from './access-log.ts'
 import { answerCors } from './cors.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import { errorReply } from './error-reply.ts'
@@ -19,40 +20,29 @@ declare module 'fastify' {
   }
 }
 
-/** Told of every request that is over, for the metrics. */
-export type OnFinished = (route: string, method: string, status: number, seconds: number) => void
-
-/** The status by which metrics count a request that nobody waited for; never sent. */
-const CLIENT_WENT_AWAY = 499
-
 /** What happens to every request, whichever route it is for and however it ends. */
 export class Edge {
   readonly #settings: () => EdgeSettings
   readonly #facts: FactsFactory
   readonly #limiter: RateLimiter
   readonly #log: Logger
-  readonly #accessLog: Logger
-  readonly #onFinished: OnFinished | undefined
+  readonly #accessLog: AccessLog
 
   constructor(parts: { settings: () => EdgeSettings; clock: Clock; log: Logger; onFinished?: OnFinished | undefined }) {
     this.#settings = parts.settings
     this.#facts = new FactsFactory(parts.settings, parts.log)
     this.#limiter = new RateLimiter(parts.clock)
     this.#log = parts.log.child('http')
-    this.#accessLog = parts.log.child('access')
-    this.#onFinished = parts.onFinished
+    this.#accessLog = new AccessLog(parts)
   }
 
   /** First of all: gathers the facts, sets the headers every answer has, and sees to it that the end is noted. */
   begin(request: FastifyRequest, reply: FastifyReply): void {
-    request.facts = this.#facts.of(request)
+    request.facts = this.#facts.of(request.raw, request.id)
     const maybeUi = request.is404 && !isApi(request)
     reply.headers(maybeUi ? COMMON_HEADERS : API_HEADERS)
     reply.header('x-request-id', request.id)
-    const startedMs = performance.now()
-    const client = request.facts.clientAddress // now: a connection that broke no longer knows its peer
-    // `close` comes in any case; Fastify's own hook does not when the client goes away early.
-    reply.raw.once('close', () => this.#end(request, reply, { client, elapsedMs: performance.now() - startedMs }))
+    this.#accessLog.follow(request.facts, reply.raw, () => request.routeOptions.url ?? 'none')
   }
 
   /** What can be refused before anything of the body is read. */
@@ -85,19 +75,6 @@ export class Edge {
       log.error(`${method} ${path} failed`, { error: fault })
     }
     return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
-  }
-
-  #end(request: FastifyRequest, reply: FastifyReply, seen: { client: string | undefined; elapsedMs: number }): void {
-    const { method, path } = request.facts
-    const { client, elapsedMs } = seen
-    const answered = reply.raw.writableFinished
-    this.#accessLog.info(`${method} ${path} ${answered ? reply.statusCode : 'aborted'}`, {
-      ms: Math.round(elapsedMs * 10) / 10,
-      client,
-      request_id: request.id,
-    })
-    const status = answered ? reply.statusCode : CLIENT_WENT_AWAY
-    this.#onFinished?.(request.routeOptions.url ?? 'none', method, status, elapsedMs / 1000)
   }
 }
 

@@ -1,14 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import fastify, { type FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Route } from '../kernel/route.ts'
+import type { OnFinished } from './access-log.ts'
 import { mountRoutes } from './dispatch.ts'
-import { Edge, type OnFinished } from './edge.ts'
+import { Edge } from './edge.ts'
 import type { EdgeSettings } from './edge-settings.ts'
 import type { Guard } from './guard.ts'
 import { acceptJsonBodies } from './json-body.ts'
+import { requestIds } from './request-ids.ts'
 import { WebUi } from './web-ui.ts'
 
 /** What is parsed in one go, on the event loop: a hostile body of this size takes it some milliseconds. */
@@ -58,11 +59,4 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   mountRoutes(app, parts)
   await app.ready()
   return app
-}
-
-/** Short, and unlike those of any earlier start of the server. */
-function requestIds(): () => string {
-  const start = randomBytes(4).toString('hex')
-  let count = 0
-  return () => `${start}-${(++count).toString(36)}`
 }

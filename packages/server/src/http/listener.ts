@@ -1,9 +1,11 @@
 import { chmod, lstat, rm } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { plainAddress } from './client-address.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
 
 /** An address in use may be a predecessor that is still letting go: worth waiting for, but not for ever. */
 const RETRY_FOR_MS = 30_000
@@ -14,6 +16,7 @@ const KEEP_ALIVE_MS = 72_000
 const REQUEST_MS = 3_600_000
 
 const KEPT_OUT = JSON.stringify({ detail: 'Workspaces cannot use this address', code: 'permission_denied' })
+const CLOSING = JSON.stringify({ detail: 'The server is stopping', code: 'unavailable' })
 
 export type Address = { readonly host: string; readonly port: number } | { readonly socketPath: string }
 
@@ -31,15 +34,27 @@ export class ListenError extends Error {
   }
 }
 
+/** Takes a connection over for another protocol. From then on it is the taker's to close. */
+export type UpgradeHandler = (upgrade: Upgrade) => void
+
+export interface Upgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  /** What the client sent right behind its request. */
+  readonly head: Buffer
+}
+
 interface ListenerParts {
   readonly handler: RequestListener
+  /** Without one an upgrade is an ordinary request. */
+  readonly upgrade?: UpgradeHandler
   readonly clock: Clock
   readonly log: Logger
   /** Whose connections are refused, by the address of the peer itself: forwarded headers are anybody's to write. */
   readonly isKeptOut?: (peer: string) => boolean
 }
 
-/** One listening address. Owns its connections until `close`. */
+/** One listening address. Owns its connections, but those that were upgraded, until `close`. */
 export class Listener {
   readonly #server: Server
   readonly #clock: Clock
@@ -48,12 +63,19 @@ export class Listener {
 
   /** Requests under way. */
   readonly #answering = new Set<ServerResponse>()
+  /** Every connection that is still ours. Node would also wait for those that were upgraded. */
+  readonly #connections = new Set<Duplex>()
+  #whenNoneIsLeft: (() => void) | undefined
   readonly #keptOut = new WeakSet<Socket>()
   #closing = false
 
-  constructor({ handler, clock, log, isKeptOut = () => false }: ListenerParts) {
+  constructor({ handler, upgrade, clock, log, isKeptOut = () => false }: ListenerParts) {
     this.#server = createServer(
-      { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_MS },
+      {
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        requestTimeout: REQUEST_MS,
+        shouldUpgradeCallback: upgrade ? isForWebSocket : () => false,
+      },
       (request, response) => {
         this.#answering.add(response)
         response.once('close', () => this.#answered(response))
@@ -62,6 +84,8 @@ export class Listener {
         else handler(request, response)
       },
     )
+    this.#server.on('connection', (socket: Socket) => this.#own(socket))
+    if (upgrade) this.#server.on('upgrade', (request, socket, head) => this.#hand(upgrade, { request, socket, head }))
     this.#clock = clock
     this.#log = log
     this.#isKeptOut = isKeptOut
@@ -120,14 +144,49 @@ export class Listener {
     if (!this.#server.listening) return
     this.#closing = true
     for (const response of this.#answering) response.shouldKeepAlive = false
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    const closed = new Promise<void>((resolve) => {
+      this.#whenNoneIsLeft = resolve
+    })
+    this.#server.close()
     const cancel = this.#clock.after(graceMs, () => {
       this.#log.warning('requests were still under way at the end of the grace time; ending them')
       this.#server.closeAllConnections()
     })
     this.#endIfDone()
-    await closed
+    if (this.#connections.size > 0) await closed
     cancel()
+  }
+
+  #own(socket: Duplex): void {
+    this.#connections.add(socket)
+    socket.once('close', () => this.#letGo(socket))
+  }
+
+  #letGo(socket: Duplex): void {
+    this.#connections.delete(socket)
+    if (this.#connections.size === 0) this.#whenNoneIsLeft?.()
+  }
+
+  #hand(take: UpgradeHandler, { request, socket, head }: Upgrade): void {
+    socket.on('error', () => socket.destroy()) // nobody else may listen yet, and an error nobody hears ends the process
+    if (this.#keptOut.has(request.socket)) {
+      refuseUpgrade(socket, 403, KEPT_OUT)
+    } else if (this.#closing) {
+      refuseUpgrade(socket, 503, CLOSING)
+    } else {
+      this.#letGo(socket)
+      this.#giveAway(take, { request, socket, head })
+    }
+  }
+
+  /** One upgrade that goes wrong must not end the process. */
+  #giveAway(take: UpgradeHandler, upgrade: Upgrade): void {
+    try {
+      take(upgrade)
+    } catch (error) {
+      this.#log.error('a connection could not be taken over', { error })
+      upgrade.socket.destroy()
+    }
   }
 
   /**
@@ -151,6 +210,9 @@ export class Listener {
     if (this.#answering.size === 0) this.#server.closeAllConnections()
   }
 }
+
+/** Other protocols, such as `h2c`, are offers that a server may pass over: those are ordinary requests. */
+const isForWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket'
 
 function refuse(response: ServerResponse): void {
   response.writeHead(403, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(KEPT_OUT)

@@ -37,7 +37,7 @@ export async function receiveForm<T>(
       return
     }
     incoming = content
-    saving = save({ name: fileName ?? '', content })
+    saving = save({ name: fileName ?? '', content, whole: parsed.promise })
     saving.catch(parsed.reject)
   })
   parser.on('error', malformed)

@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http'
 import type { BlockList } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import type { Logger } from '../kernel/logger.ts'
 import type { RequestFacts } from '../kernel/route.ts'
 import { effectiveAddress, inList, isLoopback, plainAddress, proxyList } from './client-address.ts'
@@ -29,8 +29,13 @@ export class FactsFactory {
     this.#log = log
   }
 
-  of(request: FastifyRequest): HttpRequestFacts {
-    return new HttpRequestFacts(request, this.#settings(), (address) => inList(this.#trusted(), address), this.#log)
+  of(request: IncomingMessage, id: string): HttpRequestFacts {
+    return new HttpRequestFacts(request, {
+      id,
+      settings: this.#settings(),
+      isTrusted: (address) => inList(this.#trusted(), address),
+      log: this.#log,
+    })
   }
 
   #trusted(): BlockList {
@@ -64,21 +69,24 @@ export class HttpRequestFacts implements RequestFacts {
   readonly id: string
   readonly method: string
   readonly path: string
-  readonly #request: FastifyRequest
+  readonly #request: IncomingMessage
   readonly #settings: EdgeSettings
   readonly #isTrusted: (address: string) => boolean
   readonly #rootLog: Logger
   #clientAddress: string | undefined | null = null
   #log: Logger | undefined
 
-  constructor(request: FastifyRequest, settings: EdgeSettings, isTrusted: (address: string) => boolean, log: Logger) {
-    this.id = request.id
-    this.method = request.method
-    this.path = pathOf(request.url)
+  constructor(
+    request: IncomingMessage,
+    parts: { id: string; settings: EdgeSettings; isTrusted: (address: string) => boolean; log: Logger },
+  ) {
+    this.id = parts.id
+    this.method = request.method ?? ''
+    this.path = pathOf(request.url ?? '')
     this.#request = request
-    this.#settings = settings
-    this.#isTrusted = isTrusted
-    this.#rootLog = log
+    this.#settings = parts.settings
+    this.#isTrusted = parts.isTrusted
+    this.#rootLog = parts.log
   }
 
   get clientAddress(): string | undefined {
@@ -108,15 +116,18 @@ export class HttpRequestFacts implements RequestFacts {
     return header.slice(BEARER.length).trim() || undefined
   }
 
+  /** The host the browser asked, in lower case. Its own text: good for comparing, not for links. */
+  get host(): string {
+    return (this.#forwarded('x-forwarded-host') ?? this.#request.headers.host ?? '').toLowerCase()
+  }
+
   get externalUrl(): string {
-    const { headers } = this.#request
-    const forwarded = (name: string) => (this.#proxySpeaks ? String(headers[name] ?? '') || undefined : undefined)
     return externalUrl(
       {
-        host: headers.host,
-        forwardedHost: forwarded('x-forwarded-host'),
-        forwardedProto: forwarded('x-forwarded-proto'),
-        forwardedPrefix: forwarded('x-forwarded-prefix'),
+        host: this.#request.headers.host,
+        forwardedHost: this.#forwarded('x-forwarded-host'),
+        forwardedProto: this.#forwarded('x-forwarded-proto'),
+        forwardedPrefix: this.#forwarded('x-forwarded-prefix'),
       },
       this.#settings,
     )
@@ -138,6 +149,10 @@ export class HttpRequestFacts implements RequestFacts {
     if (this.#peer === undefined) return !socket.destroyed
     const peer = plainAddress(this.#peer)
     return peer !== undefined && isLoopback(peer)
+  }
+
+  #forwarded(name: string): string | undefined {
+    return this.#proxySpeaks ? String(this.#request.headers[name] ?? '') || undefined : undefined
   }
 
   get #proxySpeaks(): boolean {

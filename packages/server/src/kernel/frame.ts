@@ -17,11 +17,13 @@ export type FrameNeed = 'nothing' | Permission | { readonly anyOf: readonly Perm
 /** How a refusal reads: that the workspace is out of reach, or only this action. */
 export type FrameRefusal = 'forbidden' | 'action' | { readonly message: string }
 
-interface Input<C extends Command> {
+export interface FrameInput<C extends Command> {
   readonly peer: Peer
   readonly frame: FrameOf<C>
   /** The direct answer: repeats the `req` of the command. A command that gives none is acknowledged. */
   reply(frame: ServerFrame): void
+  /** The client gave a `req`, so it waits for an answer of some kind. */
+  readonly isAwaited: boolean
 }
 
 /**
@@ -32,7 +34,7 @@ export type FrameRow<A, C extends Command> =
   | {
       readonly scope: 'connection'
       readonly lane: Lane
-      handle(input: Input<C>): void | Promise<void>
+      handle(input: FrameInput<C>): void | Promise<void>
     }
   /** About a workspace that the frame names. */
   | {
@@ -41,7 +43,7 @@ export type FrameRow<A, C extends Command> =
       readonly needs: FrameNeed
       readonly refusal: FrameRefusal
       workspaceIn(frame: FrameOf<C>): string
-      handle(input: Input<C>): void | Promise<void>
+      handle(input: FrameInput<C>): void | Promise<void>
     }
   /** About the workspace that is open on this socket; `not_connected` when there is none. */
   | {
@@ -49,7 +51,7 @@ export type FrameRow<A, C extends Command> =
       readonly lane: Lane
       readonly needs: FrameNeed
       readonly refusal?: FrameRefusal
-      handle(input: Input<C> & { readonly attachment: A }): void | Promise<void>
+      handle(input: FrameInput<C> & { readonly attachment: A }): void | Promise<void>
     }
 
 /** Every command has a row, or this does not compile. */

@@ -5,6 +5,8 @@ export interface IncomingFile {
   /** As the client calls it, without folders; may be empty. */
   readonly name: string
   readonly content: Readable
+  /** Resolves when the form is over, the rest of it in order too; rejects when it is not. Not before `content` is read. */
+  readonly whole: Promise<void>
 }
 
 /** The other fields of a form, and what became of its file. */

@@ -1,14 +1,16 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { scratchFolder, startDaemon } from '../testing/start-daemon.ts'
 
 // The real daemon, the real engine and the real image, as an operator has them.
 
 const IMAGE = 'localhost/svc-workspace:latest'
+const REMOTE_SHELL = join(import.meta.dirname, '../../../../examples/sync/remote-shell.mjs')
 
 function run(program: string, ...args: string[]): string | undefined {
   try {
@@ -36,6 +38,7 @@ async function startServer(folder: string, env: Record<string, string> = {}) {
   const status = (id: string) => call('GET', `/workspaces/${id}/status`)
   return {
     ...started,
+    token: local.access_token,
     call,
     status,
     async create(name: string, more: object = {}): Promise<string> {
@@ -145,6 +148,24 @@ describe.skipIf(missing)('workspaces of the real daemon, in Podman', () => {
     await server.start(id)
     await expect.poll(() => inHome(folder, id, 'answer')).toContain('Workspaces cannot use this address')
     expect(await inHome(folder, id, 'answer')).toMatch(/^HTTP\/1.1 403 /)
+  })
+
+  test('rsync brings files into a workspace and out of it', async () => {
+    const folder = await folderForWorkspaces()
+    const server = await startServer(folder)
+    const id = await server.create('a')
+    const [here, back] = [join(folder, 'here'), join(folder, 'back')]
+    await mkdir(here)
+    const text = 'all the same\n'.repeat(1_000_000)
+    await writeFile(join(here, 'a file'), text)
+    const env = { PATH: process.env.PATH, SVC_URL: server.url, SVC_TOKEN: server.token }
+    const sync = (...paths: string[]) =>
+      promisify(execFile)('rsync', ['-rti', '-e', `${process.execPath} ${REMOTE_SHELL}`, ...paths], { env })
+    expect((await sync(`${here}/`, `${id}:there/`)).stdout).toContain('a file')
+    expect(await inHome(folder, id, 'there/a file')).toBe(text)
+    expect(await sync(`${here}/`, `${id}:there/`)).toEqual({ stdout: '', stderr: '' })
+    await sync(`${id}:there/`, `${back}/`)
+    expect(await readFile(join(back, 'a file'), 'utf8')).toBe(text)
   })
 })
 

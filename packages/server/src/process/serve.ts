@@ -117,6 +117,7 @@ async function start(
   undo.defer(() => app.stop())
   await app.start()
   holder.addCheck(app.checkSettings)
+  holder.onChange(() => app.settingsChanged())
   giveBackMemory()
   const containers = new ContainerPeers({
     configured: () => holder.current().egress.containerSubnets,
@@ -150,7 +151,8 @@ async function listen(
   const listeners: Listener[] = []
   for (const address of [...(port === undefined ? [] : [{ host, port }]), { socketPath: socket }]) {
     const listener = new Listener({
-      handler: app.http.routing,
+      handler: app.handler,
+      upgrade: app.upgrade,
       clock: systemClock,
       log: log.child('listener'),
       isKeptOut,
@@ -226,7 +228,7 @@ function daemon(parts: {
     async stop(reason) {
       log.info(`stopping (${reason})`)
       await lastReload // its audit row needs the storage
-      app.refuseStarts()
+      app.announceEnd()
       const graceMs = holder.current().network.quiesceTimeoutSeconds * 1000
       await Promise.all(listeners.map((listener) => listener.close(graceMs)))
       await app.drain()

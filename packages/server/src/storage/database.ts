@@ -162,6 +162,7 @@ export interface WorkspacesTable {
   egress_mode: 'interactive' | 'static' | 'allow'
   per_handle_home: number
   classification_banner: string | null
+  hosted_public: Generated<number>
   created_at: WrittenOnce<number>
 }
 

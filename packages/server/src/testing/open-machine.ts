@@ -21,6 +21,7 @@ import type { Workspace } from '../features/workspaces/workspace.ts'
 import { PLAIN } from '../features/workspaces/workspace-configuration.ts'
 import { WorkspaceStore } from '../features/workspaces/workspace-store.ts'
 import { Workspaces } from '../features/workspaces/workspaces.ts'
+import { Announcer } from '../kernel/announcer.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { openSqlite } from '../storage/sqlite/open-sqlite.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -139,6 +140,7 @@ export async function openMachine(
       images: {
         nameFor: (image) => image ?? 'default',
         requireAllowed: () => undefined,
+        progress: new Announcer(),
         ensurePresent: async () => undefined,
       },
       mounts: (mounts) => checkMounts(mounts, mountRulesOf(settings, [])),

@@ -23,6 +23,7 @@ export const edgeDefaults: EdgeSettings = {
   frontendDir: undefined,
   logoUrl: undefined,
   metricsToken: undefined,
+  hostedAppsHostname: undefined,
 }
 
 /** Nobody is known to it. */

@@ -10,6 +10,7 @@ import { openSqlite } from '../storage/sqlite/open-sqlite.ts'
 import { engineAway } from './engine-away.ts'
 import { FakeClock } from './fake-clock.ts'
 import { MemoryLog } from './memory-log.ts'
+import { openSocket, type SocketClient, type SocketOptions } from './socket-client.ts'
 import { rawRequest } from './start-http.ts'
 import type { TestDatabase } from './storages.ts'
 
@@ -58,9 +59,21 @@ export async function startServer(env: Record<string, string> = {}, options: Ser
     checkReplies: true,
   })
   await app.start()
-  const listener = new Listener({ handler: app.http.routing, clock: systemClock, log })
+  const listener = new Listener({ handler: app.handler, upgrade: app.upgrade, clock: systemClock, log })
   await listener.listen({ host: '127.0.0.1', port: 0 })
   const port = listener.port ?? 0
+  const sockets: SocketClient[] = []
+  let isOver = false
+  async function end({ drains }: { drains: boolean }) {
+    if (isOver) return
+    isOver = true
+    for (const socket of sockets) socket.terminate()
+    await listener.close(0)
+    if (drains) await app.drain()
+    await app.stop()
+    await engine.close()
+    await storage.close()
+  }
   return {
     app,
     engine,
@@ -72,15 +85,22 @@ export async function startServer(env: Record<string, string> = {}, options: Ser
     /** As a reload does it: the given variables change, the others stay as they were at the start. */
     async reconfigure(more: Record<string, string>) {
       settings = await load(more)
+      app.settingsChanged()
     },
     request: (method: string, path: string, options: { headers?: Record<string, string>; body?: string } = {}) =>
       rawRequest({ port, method, path, ...options }),
+    /** A client of `/ws`, ended with the server at the latest; see `socket-client.ts`. */
+    async socket(token: string | undefined, options: SocketOptions = {}): Promise<SocketClient> {
+      const socket = await openSocket(port, token, options)
+      sockets.push(socket)
+      return socket
+    },
+    /** As after `kill -9`, for everybody outside: workspaces run on, and the next server finds them. */
+    async crash() {
+      await end({ drains: false })
+    },
     async [Symbol.asyncDispose]() {
-      await listener.close(0)
-      await app.drain()
-      await app.stop()
-      await engine.close()
-      await storage.close()
+      await end({ drains: true })
       if (options.folder === undefined) await rm(folder, { recursive: true })
     },
   }

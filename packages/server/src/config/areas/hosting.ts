@@ -1,4 +1,5 @@
 import { authority, choice, integer, port, text } from '../builders.ts'
+import { parseAuthority } from '../formats.ts'
 import { InvalidValue } from '../invalid-value.ts'
 
 export const hostingRows = {
@@ -23,6 +24,14 @@ export const hostingRows = {
     reload: 'live',
     doc: 'Path prefix under which a reverse proxy offers the server; / for none.',
   }),
+  appsHostname: text({
+    env: 'SVCD_HOSTED_APPS_HOSTNAME',
+    type: 'host name, optional *. before and :port behind it',
+    parse: parseAppsHostname,
+    unset: 'the server’s own, where browsers confine each application; on localhost, a name below it per workspace',
+    reload: 'live',
+    doc: 'Host under which browsers open hosted applications, apart from the web interface. With `*.` each workspace has a name of its own.',
+  }),
   portRangeStart: port({
     env: 'SVCD_PORT_RANGE_START',
     default: 9000,
@@ -44,4 +53,16 @@ function parseBasePath(value: string): string {
   const safe = segments.every((segment) => /^[A-Za-z0-9._~-]+$/.test(segment) && segment !== '.' && segment !== '..')
   if (!safe) throw new InvalidValue('must be a path of letters, digits and . _ ~ - between slashes')
   return segments.map((segment) => `/${segment}`).join('')
+}
+
+const EACH = '*.'
+
+/** `*.apps.example.com:8443`. The name behind the star is checked like any other. */
+function parseAppsHostname(value: string): string {
+  const name = value.trim().toLowerCase()
+  const each = name.startsWith(EACH) ? EACH : ''
+  const rest = name.slice(each.length)
+  if (each && /^[\d.]+(?::\d+)?$|^\[/.test(rest))
+    throw new InvalidValue('must be a name below which there can be others')
+  return `${each}${parseAuthority(rest)}`
 }

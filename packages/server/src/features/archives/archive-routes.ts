@@ -3,7 +3,7 @@ import { Workspace as WorkspaceReply } from '@svc/protocol/workspaces'
 import * as z from 'zod'
 import { Reply, type Route, route } from '../../kernel/route.ts'
 import { workspaceToWire } from '../workspaces/workspace-wire.ts'
-import { attachment } from './content-disposition.ts'
+import { attachment } from '../../kernel/content-disposition.ts'
 import type { ArchiveHead, WorkspaceExport } from './workspace-export.ts'
 import type { WorkspaceImport } from './workspace-import.ts'
 

@@ -26,6 +26,7 @@ test('what only this server does not offer is left out', async () => {
         service_command: ['no'],
         num_ports: 5000,
         setup_state: 'pending',
+        hosted_public: true,
         env: { A: 'b', PATH: '/x', LD_PRELOAD: 'x', SVCD_X: 'x', SVCWS_X: 'x', SVC_X: 'x', N: 5 },
       }),
     ),
@@ -42,6 +43,7 @@ test('what only this server does not offer is left out', async () => {
     service_command: null,
     num_ports: 5,
     setup_state: 'complete',
+    hosted_public: false,
     env: { A: 'b' },
   })
 })

@@ -11,9 +11,10 @@ export class Attachment {
   readonly workspaceId: string
   /** The home of this person in the workspace. */
   readonly userHome: string
-  /** Aborted once, when the socket leaves the workspace or is gone. */
+  /** Aborted once, when the socket leaves the workspace or is gone. A listener that may fail takes `onLeft` instead. */
   readonly left: AbortSignal
   readonly #find: () => RunningWorkspace | undefined
+  readonly #failed: (error: unknown) => void
 
   constructor(parts: {
     peer: Peer
@@ -21,12 +22,15 @@ export class Attachment {
     userHome: string
     left: AbortSignal
     find: () => RunningWorkspace | undefined
+    /** What could not be cleaned up. */
+    failed: (error: unknown) => void
   }) {
     this.peer = parts.peer
     this.workspaceId = parts.workspaceId
     this.userHome = parts.userHome
     this.left = parts.left
     this.#find = parts.find
+    this.#failed = parts.failed
   }
 
   get userId(): string {
@@ -47,6 +51,19 @@ export class Attachment {
   /** Somebody uses the workspace. */
   touch(): void {
     this.#find()?.touch()
+  }
+
+  /** Clean-up, once; at once when it has left already. One that fails is logged and keeps nobody else from theirs. */
+  onLeft(cleanUp: () => void | Promise<void>): void {
+    const guarded = async () => {
+      try {
+        await cleanUp()
+      } catch (error) {
+        this.#failed(error)
+      }
+    }
+    if (this.left.aborted) void guarded()
+    else this.left.addEventListener('abort', () => void guarded(), { once: true })
   }
 }
 

@@ -8,8 +8,10 @@ import {
   type PublishedPort,
 } from '../../engine/container-engine.ts'
 import { HomeNameRefused } from '../../engine/home-storage.ts'
+import type { Announcer } from '../../kernel/announcer.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { PullNews } from '../images/images.ts'
 import type { HostedPorts } from '../ports/hosted-ports.ts'
 import type { WorkspaceTokens } from '../workspace-tokens/workspace-tokens.ts'
 import { effectiveLimits, hasSudo } from '../workspaces/effective-settings.ts'
@@ -18,6 +20,7 @@ import { atOnce } from './at-once.ts'
 import { containerEnv, hostingAddress } from './container-env.ts'
 import { chooseNetwork, type NetworkChoice, publish, requireFilter } from './container-network.ts'
 import { deadline } from './deadline.ts'
+import type { TellStage } from './start-stages.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
 /** What an engine may take to make a container and start it. */
@@ -35,6 +38,7 @@ export interface StarterParts {
   readonly tokens: WorkspaceTokens
   readonly volumes: { ensureFor(workspace: Workspace, names: string[]): Promise<void> }
   readonly images: {
+    readonly progress: Pick<Announcer<PullNews>, 'subscribe'>
     nameFor(image: string | null): string
     requireAllowed(image: string): void
     ensurePresent(image: string, signal: AbortSignal): Promise<void>
@@ -67,7 +71,7 @@ export class ContainerStarter {
   }
 
   /** What does not depend on each other is done at once. */
-  async prepare(workspace: Workspace, signal: AbortSignal): Promise<Prepared> {
+  async prepare(workspace: Workspace, { signal, tell }: { signal: AbortSignal; tell: TellStage }): Promise<Prepared> {
     const { engine, ports, images, settings } = this.#parts
     const { containers, egress } = settings()
     refuseFips(containers.fipsMode)
@@ -78,7 +82,7 @@ export class ContainerStarter {
     const [mounts, hostPorts] = await atOnce(signal, (until) => [
       this.#mounts(workspace),
       network.asked === 'none' ? [] : ports.reconcile(workspace),
-      engine.supports.images ? images.ensurePresent(image, until) : undefined,
+      engine.supports.images ? this.#image(image, until, tell) : undefined,
       engine.homes.ensure(workspace.id),
     ])
     const slug = slugOf(workspace.name)
@@ -158,6 +162,19 @@ export class ContainerStarter {
 
   async connect(containerId: string, signal: AbortSignal): Promise<AgentClient> {
     return AgentClient.connect(await this.#parts.engine.connect(containerId, signal), { signal })
+  }
+
+  async #image(image: string, signal: AbortSignal, tell: TellStage): Promise<void> {
+    const { images } = this.#parts
+    tell('image')
+    const endTelling = images.progress.subscribe((news) => {
+      if (news.image === image) tell('image', news.text)
+    })
+    try {
+      await images.ensurePresent(image, signal)
+    } finally {
+      endTelling()
+    }
   }
 
   async #mounts(workspace: Workspace): Promise<readonly ContainerMount[]> {

@@ -13,6 +13,7 @@ import { classifyDeath, type Death } from './death.ts'
 import { type StartRequest, type StopRequest, SYSTEM } from './lifecycle-news.ts'
 import { RunningContainer } from './running-container.ts'
 import { startError } from './start-error.ts'
+import type { TellStage } from './start-stages.ts'
 import { Stopwatch } from './stopwatch.ts'
 
 export const STOP_GRACE_SECONDS = 5
@@ -61,15 +62,15 @@ export class Containers {
   async bringUp(
     workspace: Workspace,
     by: StartRequest,
-    options: { signal: AbortSignal; idleSeconds?: number },
+    options: { signal: AbortSignal; tell: TellStage; idleSeconds?: number },
   ): Promise<void> {
     const { starter, workspaces, events, clock, log } = this.#parts
-    const { signal } = options
+    const { signal, tell } = options
     const watch = new Stopwatch(clock)
     const isRecordedFirst = await this.#recordFirst('start', workspace.id, by, null)
     let made: { containerId: string; recorded: Promise<void> } | undefined
     try {
-      const prepared = await starter.prepare(workspace, signal)
+      const prepared = await starter.prepare(workspace, { signal, tell })
       watch.lap('prepare')
       signal.throwIfAborted()
       const startedWith = (ports: readonly number[]): StartedWith => ({
@@ -78,10 +79,14 @@ export class Containers {
         memoryLimitBytes: prepared.spec.limits.memoryBytes,
         idleSeconds: options.idleSeconds ?? workspace.settings?.idle_timeout,
       })
+      tell('create')
       const { containerId, ports } = await starter.run(prepared, {
         signal,
         externalUrl: by.externalUrl,
-        onCreated: (id, published) => workspaces.noteContainer(workspace.id, id, startedWith(published)),
+        onCreated: async (id, published) => {
+          await workspaces.noteContainer(workspace.id, id, startedWith(published))
+          tell('start')
+        },
       })
       watch.lap('run')
       const startedAt = clock.nowMs() / 1000
@@ -90,6 +95,7 @@ export class Containers {
         ? Promise.resolve()
         : events.record(this.#row('start', workspace.id, by, containerId))
       made = { containerId, recorded }
+      tell('ready_wait')
       const ready = await starter.makeReady(workspace, containerId, { signal, watch })
       await recorded
       signal.throwIfAborted()

@@ -88,13 +88,13 @@ test('a lost connection is made again, and terminals are as they were', async ()
   const { lifecycle, news } = await machine.boot()
   await lifecycle.start(id, API)
   const before = lifecycle.requireRunning(id).agent
-  await before.terminals.open({ id: 'mine', cols: 80, rows: 24, env: {}, cwd: '/home/svc' })
+  await before.terminals.open({ id: 'mine', cols: 80, rows: 24, env: {}, cwd: '/home/svc', label: '' })
   before.close()
   await expect.poll(() => kinds(news)).toEqual(['started', 'reconnected'])
   const after = lifecycle.requireRunning(id).agent
   expect(after).not.toBe(before)
   expect(after.bootId).toBe(before.bootId)
-  expect(await after.terminals.list()).toMatchObject([{ id: 'mine' }])
+  expect(await after.terminals.list()).toMatchObject({ terminals: [{ id: 'mine' }] })
 })
 
 test('an agent that does not come back is a workspace that ended', async () => {

@@ -83,3 +83,33 @@ test('a workspace has one check under way, however often it is edited, and anoth
   await expect.poll(() => health.find('edited')?.healthy).toBe(true)
   expect(givenUp).toEqual(['edited never'])
 })
+
+test('checks are on time while each is made and answered when it is due, and late otherwise', async () => {
+  const { clock, checks, asked, health, watch } = subjects()
+  expect(health.isOnTime).toBe(true)
+  watch('unchecked', { command: 'well' })
+  checks.delete('unchecked')
+  watch('slow', { command: 'never', timeout: 60 })
+  clock.advance(0)
+  await expect.poll(() => asked).toHaveLength(1)
+  clock.advance(60_000)
+  expect(health.isOnTime).toBe(true)
+  // The answer was due by now, and nobody had the time to note that it is late.
+  clock.advance(5_000 + 10_000)
+  expect(health.isOnTime).toBe(false)
+  await expect.poll(() => health.find('slow')?.healthy).toBe(false)
+  expect(health.isOnTime).toBe(true)
+})
+
+test('those that were asked are known, and the others are not', async () => {
+  const { clock, health, watch } = subjects()
+  watch('well', { command: 'well' })
+  watch('silent', { command: 'never' })
+  clock.advance(0)
+  await expect.poll(() => health.known()).toHaveLength(1)
+  expect(health.known()).toEqual([
+    { workspaceId: 'well', healthy: true, message: null, checkedAt: clock.nowMs() / 1000, seq: 1 },
+  ])
+  health.forget('well')
+  expect(health.known()).toEqual([])
+})

@@ -11,6 +11,8 @@ const EAGER_MS = 3_000
 const JITTER = 0.1
 /** What the agent may take beyond the check's own time before its silence counts as a failure. */
 const ANSWER_MS = 5_000
+/** A busy machine is behind with its timers; beyond this something is wrong. */
+const LATE_MS = 10_000
 
 export interface HealthSubject {
   readonly workspaceId: string
@@ -32,6 +34,12 @@ export interface HealthState {
   readonly seq: number
 }
 
+/** The last result that counts. */
+export interface HealthReport extends HealthState {
+  readonly workspaceId: string
+  readonly healthy: boolean
+}
+
 const UNKNOWN: HealthState = { healthy: null, message: null, checkedAt: null, seq: 0 }
 
 interface Watched {
@@ -39,6 +47,8 @@ interface Watched {
   check: HealthCheck | null
   state: HealthState
   cancel: (() => void) | undefined
+  /** When the next step is due: the check is made, or has its answer. Undefined while there is nothing to check. */
+  dueMs: number | undefined
   /** A workspace has one check under way at most. Its agent does the waiting, so workspaces need no turns. */
   asking: AbortController | undefined
 }
@@ -66,7 +76,14 @@ export class HealthChecks {
   /** From now on; a container that was watched before under the same id is forgotten. */
   watch(subject: HealthSubject): void {
     this.forget(subject.workspaceId)
-    const watched: Watched = { subject, check: null, state: UNKNOWN, cancel: undefined, asking: undefined }
+    const watched: Watched = {
+      subject,
+      check: null,
+      state: UNKNOWN,
+      cancel: undefined,
+      dueMs: undefined,
+      asking: undefined,
+    }
     this.#watched.set(subject.workspaceId, watched)
     this.#plan(watched, 0)
   }
@@ -74,6 +91,18 @@ export class HealthChecks {
   /** Undefined when it is not watched. */
   find(workspaceId: string): HealthState | undefined {
     return this.#watched.get(workspaceId)?.state
+  }
+
+  known(): HealthReport[] {
+    return [...this.#watched].flatMap(([workspaceId, { state }]) =>
+      state.healthy === null ? [] : [{ ...state, healthy: state.healthy, workspaceId }],
+    )
+  }
+
+  /** Whether everything that is due has been done. */
+  get isOnTime(): boolean {
+    const lateMs = this.#parts.clock.nowMs() - LATE_MS
+    return this.#watched.values().every(({ dueMs }) => dueMs === undefined || dueMs > lateMs)
   }
 
   /** The workspace may have another check now: its old results tell nothing then. */
@@ -107,6 +136,7 @@ export class HealthChecks {
     watched.cancel?.()
     const { workspaceId } = watched.subject
     const spread = delayMs * (1 + JITTER * (2 * random() - 1))
+    watched.dueMs = clock.nowMs() + spread
     watched.cancel = clock.after(spread, () => {
       watched.cancel = undefined
       this.#check(watched).catch((error: unknown) => {
@@ -119,9 +149,10 @@ export class HealthChecks {
 
   async #check(watched: Watched): Promise<void> {
     const check = await this.#presentCheck(watched)
+    const plan = check && planOf(check, this.#parts.settings())
+    watched.dueMs = plan ? this.#parts.clock.nowMs() + plan.timeoutMs + ANSWER_MS : undefined
     // The same check is being made already: its answer counts, and the next comes after it.
-    if (!check || !this.#isWatched(watched) || watched.asking) return
-    const plan = planOf(check, this.#parts.settings())
+    if (!plan || !this.#isWatched(watched) || watched.asking) return
     const asking = new AbortController()
     watched.asking = asking
     const message = await this.#ask(watched.subject, plan, asking.signal)

@@ -28,7 +28,7 @@ export type LifecycleNews = {
       readonly serviceStartedAt: number | null
     }
   /** It counts as stopped from now on; `stopped` follows once the container is gone. */
-  | { readonly kind: 'stopping'; readonly cause: StopCause }
+  | { readonly kind: 'stopping'; readonly cause: StopCause; readonly reason: string }
   | { readonly kind: 'stopped'; readonly cause: StopCause; readonly reason: string }
   | { readonly kind: 'died'; readonly cause: DeathCause; readonly message: string; readonly restart: RestartOutlook }
   /** Comes before the `stopping` of the same workspace. */

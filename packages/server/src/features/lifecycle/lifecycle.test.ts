@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { EngineError } from '../../engine/container-engine.ts'
+import { Announcer } from '../../kernel/announcer.ts'
 import { engineWith, openMachine, run } from '../../testing/open-machine.ts'
 import { SYSTEM } from './lifecycle-news.ts'
 
@@ -225,6 +226,7 @@ test('a start that fails leaves nothing, and says what the engine said', async (
     images: {
       nameFor: () => 'gone',
       requireAllowed: () => undefined,
+      progress: new Announcer(),
       ensurePresent: async () => undefined,
     },
     volumes: {

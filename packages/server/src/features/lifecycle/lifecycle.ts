@@ -15,13 +15,14 @@ import { Containers } from './containers.ts'
 import { CrashRestarts } from './crash-restarts.ts'
 import { Deaths } from './deaths.ts'
 import { Drain } from './drain.ts'
-import { HealthChecks } from './health-checks.ts'
+import { HealthChecks, type HealthReport } from './health-checks.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { type LifecycleNews, reasonFor, type StartRequest, type StopRequest, SYSTEM } from './lifecycle-news.ts'
 import { type AvailableMemory, availableMemory } from './memory-available.ts'
 import { PendingStarts, type StartResult } from './pending-starts.ts'
 import type { RunningContainer, RunningWorkspace } from './running-container.ts'
 import { startError } from './start-error.ts'
+import { StartStages } from './start-stages.ts'
 import { StockTaking } from './stock-taking.ts'
 import { TokenRenewals } from './token-renewals.ts'
 import { UnusedWorkspaces } from './unused-workspaces.ts'
@@ -52,6 +53,7 @@ type Gate = 'open' | 'draining' | 'ended'
  */
 export class Lifecycle {
   readonly news = new Announcer<LifecycleNews>()
+  readonly stages: StartStages
   readonly #parts: LifecycleParts
   readonly #locks = new KeyedLock()
   readonly #starts = new PendingStarts()
@@ -72,6 +74,7 @@ export class Lifecycle {
   constructor(parts: LifecycleParts) {
     this.#parts = parts
     const { engine, workspaces, settings, hasClients, clock, log, random } = parts
+    this.stages = new StartStages(clock)
     const { signal } = this.#end
     const locks = this.#locks
     const measure = parts.measureMemory ?? (() => availableMemory())
@@ -200,6 +203,13 @@ export class Lifecycle {
     await this.start(workspaceId, { ...by, cause: 'restart' })
   }
 
+  /** Starts it in any case, after a stop if it runs. For those who are in it and want to stay. */
+  async renew(workspaceId: string, by: Omit<StartRequest, 'cause'>): Promise<void> {
+    this.#requireOpen()
+    if (this.find(workspaceId)) await this.stop(workspaceId, { cause: 'restart', actor: by.actor })
+    await this.start(workspaceId, { ...by, cause: 'restart' })
+  }
+
   /** Stops it, then does `work` while nobody can start it: for deletion. `work` must not ask for the same workspace. */
   async stopForGood<T>(workspaceId: string, by: StopRequest, work: () => Promise<T>): Promise<T> {
     this.#starts.abort(workspaceId, stoppedMeanwhile())
@@ -239,6 +249,16 @@ export class Lifecycle {
       network: facts.network,
       serviceStartedAt: facts.serviceStartedAt,
     }
+  }
+
+  /** How the services do that were asked at least once, as of now. */
+  health(): HealthReport[] {
+    return this.#health.known()
+  }
+
+  /** Whether no health check is late. While one is, nobody knows how the services do. */
+  get isHealthOnTime(): boolean {
+    return this.#health.isOnTime
   }
 
   /** Takes up what runs, removes what is nobody's, and then looks after all of it. An engine that is away is waited for. */
@@ -300,12 +320,16 @@ export class Lifecycle {
     if (await this.#isRunning(workspace, signal)) return 'already_running'
     this.#requireOpen()
     const { memoryBytes } = effectiveLimits(workspace, settings().containers)
-    const release = await this.#admission.admit(workspace, memoryBytes)
+    const { tell, end } = this.stages.begin(workspaceId)
+    let release: (() => void) | undefined
     try {
+      tell('admission')
+      release = await this.#admission.admit(workspace, memoryBytes)
       const isPinned = by.cause !== 'api' && by.cause !== 'ws_connect' && this.#isAlwaysOn(workspace)
-      await this.#containers.bringUp(workspace, by, { signal, ...(isPinned ? { idleSeconds: 0 } : {}) })
+      await this.#containers.bringUp(workspace, by, { signal, tell, ...(isPinned ? { idleSeconds: 0 } : {}) })
     } finally {
-      release()
+      release?.()
+      end()
     }
     const { serviceStartedAt } = this.status(workspace)
     this.news.announce({ kind: 'started', workspaceId, cause: by.cause, serviceStartedAt })
@@ -368,8 +392,9 @@ export class Lifecycle {
   }
 
   #stopping({ workspaceId }: RunningContainer, cause: StopCause, message: string | null): void {
-    if (cause === 'eviction') this.news.announce({ kind: 'evicted', workspaceId, reason: reasonFor(cause) })
-    this.news.announce({ kind: 'stopping', workspaceId, cause })
+    const reason = reasonFor(cause)
+    if (cause === 'eviction') this.news.announce({ kind: 'evicted', workspaceId, reason })
+    this.news.announce({ kind: 'stopping', workspaceId, cause, reason })
     this.#health.finish(workspaceId, message)
   }
 

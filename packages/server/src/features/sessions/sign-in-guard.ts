@@ -33,18 +33,21 @@ export class SignInGuard {
     const token = request.bearerToken
     if (token === undefined) return null
     const session = this.#rememberedSession(token) ?? (await this.#sessionOf(token))
-    if (typeof session === 'string') {
-      if (signIn === 'optional') return null
-      throw new AppError('not_authenticated', session)
-    }
-    const { accounts, stamps, clock } = this.#parts
-    const standing = accounts.peekStanding(session.userId) ?? (await accounts.findStanding(session.userId))
-    if (!standing) throw new AppError('not_authenticated', 'User not found')
-    const nowSeconds = clock.nowMs() / 1000
-    stamps.touchSession(session.id, nowSeconds)
-    this.#requireGoodStanding(standing, signIn, nowSeconds)
-    stamps.touchUser(standing.userId, nowSeconds)
-    return { userId: standing.userId, email: standing.email, sessionId: session.id, groupIds: standing.groupIds }
+    if (typeof session !== 'string') return this.#callerOf(session, signIn)
+    if (signIn === 'optional') return null
+    throw new AppError('not_authenticated', session)
+  }
+
+  /** Who comes with this token, wherever it stood, and until when it is good. */
+  async admit(token: string): Promise<{ caller: Caller; expiresAt: number }> {
+    const session = this.#rememberedSession(token) ?? (await this.#sessionOf(token))
+    if (typeof session === 'string') throw new AppError('not_authenticated', session)
+    return { caller: await this.#callerOf(session, 'required'), expiresAt: session.expiresAt }
+  }
+
+  /** Somebody who was let in before, as they are now. Throws what would keep them out. */
+  readmit({ userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>): Promise<Caller> {
+    return this.#callerOf({ id: sessionId, userId }, 'required')
   }
 
   async authorize(caller: Caller, need: Need): Promise<void> {
@@ -56,6 +59,17 @@ export class SignInGuard {
       return
     }
     throw new AppError('permission_denied', 'Permission denied')
+  }
+
+  async #callerOf(session: Pick<Session, 'id' | 'userId'>, signIn: SignIn): Promise<Caller> {
+    const { accounts, stamps, clock } = this.#parts
+    const standing = accounts.peekStanding(session.userId) ?? (await accounts.findStanding(session.userId))
+    if (!standing) throw new AppError('not_authenticated', 'User not found')
+    const nowSeconds = clock.nowMs() / 1000
+    stamps.touchSession(session.id, nowSeconds)
+    this.#requireGoodStanding(standing, signIn, nowSeconds)
+    stamps.touchUser(standing.userId, nowSeconds)
+    return { userId: standing.userId, email: standing.email, sessionId: session.id, groupIds: standing.groupIds }
   }
 
   #rememberedSession(token: string): Session | undefined {

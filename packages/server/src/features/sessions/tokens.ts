@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { dropOldest } from '../../kernel/drop-oldest.ts'
 
 /** What a token is for. One made for a purpose is worthless for every other. */
-export type Purpose = 'session' | 'verify' | 'reset' | 'invite' | 'workspace'
+export type Purpose = 'session' | 'verify' | 'reset' | 'invite' | 'workspace' | 'hosted' | 'hosted-entry'
 
 /** Claims of ours, beside those every token has. */
 export interface Claims {
@@ -20,6 +20,10 @@ export interface Claims {
   readonly adr?: number
   /** The container it was put into. */
   readonly cid?: string
+  /** The session in which it was made. */
+  readonly sid?: string
+  /** The workspace whose applications it opens. */
+  readonly wid?: string
 }
 
 export interface Verified extends Claims {
@@ -118,7 +122,7 @@ export class Tokens {
   }
 }
 
-function claimsOf({ sub, exp, email, jti, pwb, adr, cid }: JWTPayload): Verified {
+function claimsOf({ sub, exp, email, jti, pwb, adr, cid, sid, wid }: JWTPayload): Verified {
   if (sub === undefined || exp === undefined) throw new TokenRefused('incomplete')
   return {
     sub,
@@ -128,5 +132,7 @@ function claimsOf({ sub, exp, email, jti, pwb, adr, cid }: JWTPayload): Verified
     ...(typeof pwb === 'string' ? { pwb } : {}),
     ...(typeof adr === 'number' ? { adr } : {}),
     ...(typeof cid === 'string' ? { cid } : {}),
+    ...(typeof sid === 'string' ? { sid } : {}),
+    ...(typeof wid === 'string' ? { wid } : {}),
   }
 }

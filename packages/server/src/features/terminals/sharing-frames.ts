@@ -1,15 +1,8 @@
-import type { Command } from '@svc/protocol/ws/client-frames'
-import type { FrameRow, FrameRows } from '../../kernel/frame.ts'
-import { FrameError } from '../../kernel/frame-error.ts'
+import type { FrameRows } from '../../kernel/frame.ts'
 import type { Attachment } from '../attachments/attachment.ts'
+import type { LiveTerminals } from './live-terminals.ts'
+import { agentRefusals } from './terminal-frames.ts'
 
-const notBuilt: FrameRow<Attachment, Command> = {
-  scope: 'connection',
-  lane: 'free',
-  handle() {
-    throw new FrameError('invalid', 'Not built')
-  },
-}
 type Commands =
   | 'share_window'
   | 'unshare_window'
@@ -19,12 +12,51 @@ type Commands =
   | 'create_shared_terminal'
   | 'delete_shared_terminal'
 
-export const sharingFrames = (): FrameRows<Attachment, Commands> => ({
-  share_window: notBuilt,
-  unshare_window: notBuilt,
-  join_shared_terminal: notBuilt,
-  leave_shared_terminal: notBuilt,
-  list_shared_terminals: notBuilt,
-  create_shared_terminal: notBuilt,
-  delete_shared_terminal: notBuilt,
-})
+/** The commands about terminals that more than one person sees. */
+export const sharingFrames = (terminals: LiveTerminals): FrameRows<Attachment, Commands> => {
+  const { sharing } = terminals
+  return {
+    share_window: {
+      scope: 'workspace',
+      lane: 'terminal',
+      needs: 'share-terminals',
+      handle: ({ attachment, frame, ...asker }) => agentRefusals(sharing.share(attachment, frame, asker)),
+    },
+    // Whoever may no longer share may still take back what they shared.
+    unshare_window: {
+      scope: 'workspace',
+      lane: 'terminal',
+      needs: 'nothing',
+      handle: ({ attachment, frame, ...asker }) => agentRefusals(sharing.unshare(attachment, frame, asker)),
+    },
+    join_shared_terminal: {
+      scope: 'workspace',
+      lane: 'terminal',
+      needs: 'spectate-on-shared-terminals',
+      handle: ({ attachment, frame, ...asker }) => agentRefusals(sharing.join(attachment, frame, asker)),
+    },
+    leave_shared_terminal: {
+      scope: 'connection',
+      lane: 'terminal',
+      handle: ({ peer }) => terminals.stop(peer, { only: 'joined' }),
+    },
+    list_shared_terminals: {
+      scope: 'workspace',
+      lane: 'terminal',
+      needs: 'spectate-on-shared-terminals',
+      handle: ({ attachment, ...asker }) => agentRefusals(sharing.list(attachment, asker)),
+    },
+    create_shared_terminal: {
+      scope: 'workspace',
+      lane: 'terminal',
+      needs: 'share-terminals',
+      handle: ({ attachment, frame, ...asker }) => agentRefusals(sharing.create(attachment, frame, asker)),
+    },
+    delete_shared_terminal: {
+      scope: 'workspace',
+      lane: 'terminal',
+      needs: 'share-terminals',
+      handle: ({ attachment, frame, ...asker }) => agentRefusals(sharing.delete(attachment, frame, asker)),
+    },
+  }
+}

@@ -25,6 +25,15 @@ const monitors: readonly Persona[] = [...roles, 'shared with']
 /** Who has `terminal`. */
 const visitors: readonly Persona[] = [...monitors, 'in a group shared with']
 
+/** Who has the files permissions. */
+const fileUsers: readonly Persona[] = [
+  ...fullOwners,
+  'collaborators',
+  'coders',
+  'shared with',
+  'in a group shared with',
+]
+
 const NOBODY = '3f0f5a1e-0000-4000-8000-000000000000'
 const toNobody = { email: 'nobody' }
 
@@ -62,6 +71,20 @@ const TABLE: Readonly<Record<string, Call>> = {
   'POST /workspaces/:id/start': { needs: { anyOf: ['terminal', 'start-workspace'] }, may: visitors, status: 503 },
   'POST /workspaces/:id/stop': { needs: { anyOf: ['terminal', 'stop-workspace'] }, may: visitors, status: 200 },
   'POST /workspaces/:id/restart': { needs: { anyOf: ['terminal', 'restart-workspace'] }, may: visitors, status: 200 },
+
+  // It does not run.
+  'GET /workspaces/:id/files': { needs: ['files-view'], may: fileUsers, status: 409 },
+  'GET /workspaces/:id/files/content': { needs: ['files-view', 'files-download'], may: fileUsers, status: 422 },
+  'GET /workspaces/:id/files/download': { needs: ['files-view', 'files-download'], may: fileUsers, status: 422 },
+  'POST /workspaces/:id/files/upload': { needs: ['files-view', 'files-write'], may: fileUsers, status: 409, body: {} },
+  'POST /workspaces/:id/files/rename': { needs: ['files-view', 'files-write'], may: fileUsers, status: 422, body: {} },
+  'POST /workspaces/:id/files/directory': {
+    needs: ['files-view', 'files-write'],
+    may: fileUsers,
+    status: 409,
+    body: { path: '/new' },
+  },
+  'DELETE /workspaces/:id/files': { needs: ['files-view', 'files-write'], may: fileUsers, status: 422 },
 
   'GET /workspaces/:id/members': { needs: ['share-workspace'], may: fullOwners, status: 200 },
   'POST /workspaces/:id/members': { needs: ['share-workspace'], may: fullOwners, status: 404, body: toNobody },

@@ -31,6 +31,7 @@ export function fromRow(row: Selectable<WorkspacesTable>): Workspace {
     egressMode: row.egress_mode,
     perHandleHome: row.per_handle_home === 1,
     classificationBanner: row.classification_banner,
+    hostedPublic: row.hosted_public === 1,
     createdAt: row.created_at,
   }
 }
@@ -55,6 +56,7 @@ export function toRow(workspace: Workspace): Insertable<WorkspacesTable> {
     egress_mode: workspace.egressMode,
     per_handle_home: bit(workspace.perHandleHome),
     classification_banner: workspace.classificationBanner,
+    hosted_public: bit(workspace.hostedPublic),
     created_at: workspace.createdAt,
   }
 }
@@ -79,6 +81,7 @@ export function toColumns(change: WorkspaceChange): Updateable<WorkspacesTable> 
     ...(change.egressMode === undefined ? {} : { egress_mode: change.egressMode }),
     ...(change.perHandleHome === undefined ? {} : { per_handle_home: bit(change.perHandleHome) }),
     ...(change.classificationBanner === undefined ? {} : { classification_banner: change.classificationBanner }),
+    ...(change.hostedPublic === undefined ? {} : { hosted_public: bit(change.hostedPublic) }),
   }
 }
 

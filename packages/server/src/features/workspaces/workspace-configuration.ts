@@ -28,6 +28,7 @@ export type Configuration = Pick<
   | 'egressMode'
   | 'perHandleHome'
   | 'classificationBanner'
+  | 'hostedPublic'
 >
 
 interface ConfigurationRulesParts {
@@ -53,6 +54,7 @@ export const PLAIN: Configuration = {
   egressMode: 'interactive',
   perHandleHome: false,
   classificationBanner: null,
+  hostedPublic: false,
 }
 
 /** Turns what clients write into what is kept, by the rules of each field. */
@@ -94,6 +96,7 @@ export class ConfigurationRules {
       ...(written.classification_banner === undefined
         ? {}
         : { classificationBanner: readBanner(written.classification_banner) }),
+      ...(written.hosted_public === undefined ? {} : { hostedPublic: written.hosted_public ?? false }),
     }
   }
 

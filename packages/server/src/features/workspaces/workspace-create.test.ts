@@ -33,6 +33,7 @@ describe('POST /workspaces', () => {
       egress_mode: 'interactive',
       per_handle_home: false,
       classification_banner: null,
+      hosted_public: false,
       created_at: '2026-01-01 00:00:00',
     })
     expect(await server.audit('workspace.create')).toEqual([{ name: 'demo', via: 'create' }])
@@ -55,6 +56,7 @@ describe('POST /workspaces', () => {
       egress_mode: 'static',
       per_handle_home: true,
       classification_banner: ' INTERNAL ',
+      hosted_public: true,
       something_else: 'ignored',
     }
     const made = await succeed(server.admin.post('/workspaces', body))
@@ -192,11 +194,12 @@ describe('POST /workspaces/<id>/duplicate', () => {
       per_handle_home: true,
       classification_banner: 'INTERNAL',
     }
-    const id = await make(ann, { name: 'demo', setup_state: 'failed', ...configuration })
+    const id = await make(ann, { name: 'demo', setup_state: 'failed', hosted_public: true, ...configuration })
     await succeed(ann.post(`/workspaces/${id}/members`, { email: 'ben' }))
     await succeed(ann.post(`/workspaces/${id}/roles/owners`, { email: 'ben' }))
     const copy = await succeed(ben.post(`/workspaces/${id}/duplicate`))
-    expect(copy.json).toMatchObject({ ...configuration, name: 'demo-copy', user_id: ben.id, setup_state: 'complete' })
+    const own = { name: 'demo-copy', user_id: ben.id, setup_state: 'complete', hosted_public: false }
+    expect(copy.json).toMatchObject({ ...configuration, ...own })
     expect((await succeed(ben.get(`/workspaces/${field(copy, 'id')}/members`))).json).toEqual([])
     expect((await server.audit('workspace.create')).at(-1)).toEqual({ name: 'demo-copy', via: 'duplicate' })
   })

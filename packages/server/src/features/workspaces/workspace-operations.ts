@@ -91,6 +91,7 @@ export class WorkspaceOperations {
       autoStart: original.autoStart && settings().containers.allowAutostart,
       setupState: 'complete',
       mounts: withoutVolumes(original.mounts),
+      hostedPublic: false, // what was opened to everybody is that one application, not whatever the copy will host
     }
     await rules.requireOffered(copied, original)
     return this.#insert(caller, copied, request, { via: 'duplicate' }, async (tx) => {

@@ -42,12 +42,14 @@ describe('PUT /workspaces/<id>', () => {
       settings: { cpu_limit: 1 },
       per_handle_home: true,
       classification_banner: 'INTERNAL',
+      hosted_public: true,
     }
     const id = await make(ann, { name: 'demo', ...all })
     const nulls = Object.fromEntries(Object.keys(all).map((key) => [key, null]))
     expect((await succeed(ann.put(`/workspaces/${id}`, nulls))).json).toMatchObject({
       ...nulls,
       per_handle_home: false,
+      hosted_public: false,
     })
   })
 

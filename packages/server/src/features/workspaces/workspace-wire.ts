@@ -34,6 +34,7 @@ export const workspaceToWire = (workspace: Workspace): WireWorkspace => ({
   egress_mode: workspace.egressMode,
   per_handle_home: workspace.perHandleHome,
   classification_banner: workspace.classificationBanner,
+  hosted_public: workspace.hostedPublic,
   created_at: plainTime(workspace.createdAt),
 })
 

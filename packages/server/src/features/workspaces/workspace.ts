@@ -30,6 +30,8 @@ export interface Workspace {
   /** As asked for; only with the server's leave does each member really have a home. */
   readonly perHandleHome: boolean
   readonly classificationBanner: string | null
+  /** Anybody may use what it hosts, without signing in. */
+  readonly hostedPublic: boolean
   /** Epoch seconds. */
   readonly createdAt: number
 }
