@@ -31,18 +31,24 @@ const work = {
   flood: async () => {
     const socket = first()
     const expected = floodBytes()
-    socket.type('stty -echo; PS1=; echo re""ady\r')
-    await socket.shows('ready\r\n')
     const isOver = Promise.withResolvers<void>()
-    let position = 0
-    socket.output = (bytes) => {
-      const part = expected.subarray(position, position + bytes.length)
-      position += part.length
+    let before = ''
+    let position: number | undefined
+    const check = (bytes: Uint8Array) => {
+      const from = position ?? 0
+      const part = expected.subarray(from, from + bytes.length)
+      position = from + part.length
       if (Buffer.compare(bytes.subarray(0, part.length), part) !== 0) isOver.reject(new Error(`wrong at ${position}`))
       else if (position === expected.length) isOver.resolve()
     }
+    socket.output = (bytes) => {
+      if (position !== undefined) return check(bytes)
+      before += Buffer.from(bytes).toString('latin1')
+      const [, flood] = before.split('begins\r\n')
+      if (flood !== undefined) check(Buffer.from(flood, 'latin1'))
+    }
     const startedMs = performance.now()
-    socket.type(`cat ${FLOOD_FILE}\r`)
+    socket.type(`echo be""gins; cat ${FLOOD_FILE}\r`)
     await isOver.promise
     return [expected.length / 1000 / (performance.now() - startedMs)]
   },
@@ -55,6 +61,9 @@ process.on('message', (job: Job) => {
     (error: unknown) => process.send?.({ failure: String(error) }),
   )
 })
+
+// Whoever measures has ended, or failed.
+process.on('disconnect', () => process.exit())
 
 function first(): TerminalSocket {
   const [socket] = sockets

@@ -1,6 +1,6 @@
 /**
  * Writes the pages of docs/reference from the tables in code: routes, audit events, error codes, exit codes,
- * permissions, settings.
+ * permissions, settings, frames.
  * With `--check` it writes nothing and fails when a page on disk is out of date.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,17 +11,19 @@ import { auditEventsPage } from './reference/audit-events-page.ts'
 import { errorsPage } from './reference/errors-page.ts'
 import { exitCodesPage } from './reference/exit-codes-page.ts'
 import { permissionsPage } from './reference/permissions-page.ts'
-import { routeTable } from './reference/route-table.ts'
+import { serviceTables } from './reference/service-tables.ts'
+import { websocketPage } from './reference/websocket-page.ts'
 
 const folder = join(import.meta.dirname, '../docs/reference')
-const routes = await routeTable()
+const tables = await serviceTables()
 const pages: Readonly<Record<string, string>> = {
-  'api.md': apiPage(routes),
+  'api.md': apiPage(tables.routes),
   'audit-events.md': auditEventsPage(),
   'errors.md': errorsPage(),
   'exit-codes.md': exitCodesPage(),
-  'permissions.md': permissionsPage(routes),
+  'permissions.md': permissionsPage(tables),
   'settings.md': settingsReference(),
+  'websocket.md': websocketPage(tables.frames),
 }
 
 const isCheck = process.argv.includes('--check')

@@ -1,23 +1,36 @@
-import { permissions } from '@svc/protocol/permissions'
-import { needsNamed, type Route } from '../../packages/server/src/kernel/route.ts'
+import { type Permission, permissions } from '@svc/protocol/permissions'
+import type { App } from '../../packages/server/src/app.ts'
+import { permissionsNamed } from '../../packages/server/src/kernel/frame.ts'
+import { needsNamed } from '../../packages/server/src/kernel/route.ts'
 import { code, printedFrom, table } from './markdown.ts'
 
-export function permissionsPage(routes: readonly Route[]): string {
-  const rows = permissions.map((permission) => [code(permission), routesThatNeed(permission, routes)])
+type Tables = Pick<App, 'routes' | 'frames'>
+
+export function permissionsPage(tables: Tables): string {
+  const rows = permissions.map((permission) => [
+    code(permission),
+    [...routesThatNeed(permission, tables), ...commandsThatNeed(permission, tables)].map(code).join(', ') || '–',
+  ])
   return `# Permissions
 
-${printedFrom('the permissions of the contract and the route table of the server')}
+${printedFrom('the permissions of the contract, the route table and the frame table of the server')}
 
-This is the whole vocabulary. A route, a socket frame and an access-control entry can only name one of these words; \`*\`
-stands for all of them. A word that no route needs belongs to a part of the server that is not built yet.
+This is the whole vocabulary. A route, a [command on a socket](websocket.md) and an access-control entry can only name one
+of these words; \`*\` stands for all of them. \`code-in-shared-terminals\` decides, like \`share-terminals\`, whether who
+joins a shared terminal may type. Another word that nothing needs belongs to a part of the server that is not built yet.
 
-${table(['Permission', 'Routes that need it'], rows)}
+${table(['Permission', 'Routes and commands that need it'], rows)}
 `
 }
 
-function routesThatNeed(permission: string, routes: readonly Route[]): string {
-  const needed = routes.filter(
-    ({ needs }) => typeof needs === 'object' && needsNamed(needs).some((need) => need.permission === permission),
+const routesThatNeed = (permission: Permission, { routes }: Tables): string[] =>
+  routes
+    .filter(
+      ({ needs }) => typeof needs === 'object' && needsNamed(needs).some((need) => need.permission === permission),
+    )
+    .map((row) => `${row.method} ${row.path}`)
+
+const commandsThatNeed = (permission: Permission, { frames }: Tables): string[] =>
+  Object.entries(frames).flatMap(([command, row]) =>
+    row.scope !== 'connection' && permissionsNamed(row.needs).includes(permission) ? [command] : [],
   )
-  return needed.map((row) => code(`${row.method} ${row.path}`)).join(', ') || '–'
-}

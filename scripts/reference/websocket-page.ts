@@ -1,11 +1,13 @@
+import { type BinaryKind, binaryKindMeanings, binaryKinds } from '@svc/protocol/ws/binary-frames'
 import { capabilityMeanings } from '@svc/protocol/ws/capabilities'
 import { type Command, clientFrames } from '@svc/protocol/ws/client-frames'
 import { closeCodeMeanings, closeCodes } from '@svc/protocol/ws/close-codes'
 import { frameErrorMeanings, serverFrameMeanings } from '@svc/protocol/ws/server-frames'
-import type { FrameNeed, FrameTable } from '../../packages/server/src/kernel/frame.ts'
+import type { Attachment } from '../../packages/server/src/features/attachments/attachment.ts'
+import { type FrameNeed, type FrameTable, permissionsNamed } from '../../packages/server/src/kernel/frame.ts'
 import { code, printedFrom, table } from './markdown.ts'
 
-export function websocketPage(frames: FrameTable<never>): string {
+export function websocketPage(frames: FrameTable<Attachment>): string {
   const commands = Object.entries(clientFrames).map(([name, shape]) => [
     code(name),
     Object.keys(shape.shape).map(code).join(', '),
@@ -45,9 +47,12 @@ ${table(['Capability', 'Meaning'], rowsOf(capabilityMeanings))}
 ## Binary messages
 
 With \`bin\`: one byte of kind, four bytes of channel, eight bytes of offset (all big endian), then the bytes themselves.
-Kinds: 1 output of a terminal, 2 input of a terminal, 3 standard output of a command, 4 its standard error, 5 its standard
-input, 6 ssh agent, 7 the screen of a terminal anew. The offset is the place of the first byte in its stream; for a screen,
-where the output goes on; for what a client sends, 0.
+The offset is the place of the first byte in its stream; in what a client sends it is 0.
+
+${table(
+  ['Kind', 'Meaning'],
+  Object.entries(binaryKinds).map(([name, number]) => [String(number), binaryKindMeanings[name as BinaryKind]]),
+)}
 
 ## Close codes
 
@@ -61,14 +66,17 @@ ${table(
 `
 }
 
-function needsOf(frames: FrameTable<never>, command: Command): string {
+function needsOf(frames: FrameTable<Attachment>, command: Command): string {
   const row = frames[command]
   return row.scope === 'connection' ? 'nothing' : inWords(row.needs)
 }
 
 function inWords(needs: FrameNeed): string {
   if (needs === 'nothing') return 'an open workspace'
-  return typeof needs === 'string' ? code(needs) : needs.anyOf.map(code).join(' or ')
+  if (typeof needs === 'string') return code(needs)
+  return permissionsNamed(needs)
+    .map(code)
+    .join('anyOf' in needs ? ' or ' : ' and ')
 }
 
 const rowsOf = (meanings: Readonly<Record<string, string>>) =>

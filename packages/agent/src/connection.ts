@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Channel, Channels } from '@svc/protocol/agent/channels'
 import { BrokenFrame } from '@svc/protocol/agent/frames'
-import { FrameRoom } from './frame-room.ts'
+import { SpareMemory } from '@svc/protocol/spare-memory'
 import { reportFault } from './report-fault.ts'
 
 /** What may wait for a server that does not read. Byte streams are held back far below; this is for answers alone. */
@@ -17,15 +17,15 @@ export interface ConnectionParts {
 
 /** Serves one connection of a server until it ends. Whatever ends it, every channel of it is closed. */
 export function serveConnection({ socket, hello, opened }: ConnectionParts): void {
-  const room = new FrameRoom()
+  const memory = new SpareMemory(1)
   const channels = new Channels({
     side: 'agent',
-    room: (size) => room.lend(size),
+    room: (size) => memory.lend(size),
     send: (bytes) => {
       if (socket.writableLength > MAX_UNSENT_BYTES) socket.destroy()
       const wantsMore = socket.write(bytes)
       // The system has taken it all.
-      if (socket.writableLength === 0) room.giveBack(bytes)
+      if (socket.writableLength === 0) memory.giveBack(bytes)
       return wantsMore
     },
     opened,

@@ -182,12 +182,9 @@ const configuration = {
     .string()
     .nullish()
     .meta({ description: 'One line of at most 120 printable characters; empty or null for that of the server' }),
-  hosted_public: z
-    .boolean()
-    .nullish()
-    .meta({
-      description: 'Let anybody use what it hosts, without signing in; never taken over by a copy or an import',
-    }),
+  hosted_public: z.boolean().nullish().meta({
+    description: 'Let anybody use what it hosts, without signing in; never taken over by a copy or an import',
+  }),
 }
 
 export const CreateWorkspace = z.object({ name: WorkspaceName, ...configuration })

@@ -16,7 +16,7 @@ import { UserHomes } from './features/attachments/user-home.ts'
 import { Welcome } from './features/attachments/welcome.ts'
 import { WorkspaceRestart } from './features/attachments/workspace-restart.ts'
 import { WorkspaceRights } from './features/attachments/workspace-rights.ts'
-import type { Peers } from './kernel/peer.ts'
+import type { Peer, Peers } from './kernel/peer.ts'
 import type { Ports } from './ports.ts'
 
 interface Parts {
@@ -55,7 +55,7 @@ export function buildAttachments(settings: () => Settings, ports: Ports, { peopl
     frames: (sharedTerminals: (attachment: Attachment) => Promise<readonly SharedTerminal[]>) =>
       attachmentFrames({ attachments, welcome, restart, heartbeats, sharedTerminals }),
     /** The first frames of a socket that was just put among `peers`. */
-    opened: (peer: Parameters<FirstFrames['send']>[0]) => firstFrames.send(peer),
+    opened: (peer: Peer) => firstFrames.send(peer),
     /** Before workspaces begin, so that nothing that happens to them is missed. */
     begin() {
       subscriptions.push(status.begin(), watch.begin(), progress.begin(), hintAtLists(peers, workspaces))

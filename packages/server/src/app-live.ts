@@ -50,18 +50,12 @@ export function buildLive(settings: () => Settings, ports: Ports, parts: Parts) 
   })
   const { attachments } = attach
   const execs = new Execs({
-    rightsChanged: attachments.rightsChanged,
-    allows: (attachment, permission) => attachments.allows(attachment, permission),
+    attachments,
     handleOf: async (userId) => (await accounts.require(userId)).handle,
     clock,
     background,
   })
-  const sshRelays = new SshRelays({
-    rightsChanged: attachments.rightsChanged,
-    allows: (attachment, permission) => attachments.allows(attachment, permission),
-    clock,
-    background,
-  })
+  const sshRelays = new SshRelays({ attachments, clock, background })
   const terminals = new LiveTerminals({
     attachments,
     peers: open,

@@ -33,3 +33,25 @@ test('bytes that were read stay as they are when the ring has moved on', () => {
   expect(ring.holds(0)).toBe(false)
   expect(() => ring.read(0, 1)).toThrow(RangeError)
 })
+
+test('memory is used again, but not what somebody still looks at', () => {
+  const used = { from: Infinity }
+  const ring = new OutputRing(() => used.from)
+  const memory = new Set<ArrayBufferLike>()
+  const flood = (letter: string) => {
+    for (let size = 0; size < 3 * RING_BYTES; size += 10_000) {
+      ring.append(Buffer.alloc(10_000, letter))
+      memory.add(ring.read(ring.end - 1, 1).buffer)
+    }
+  }
+  flood('a')
+  const blocks = memory.size
+  flood('b')
+  expect(memory.size).toBe(blocks)
+  used.from = ring.end - 100
+  const looked = ring.read(used.from, 100)
+  flood('c')
+  expect(looked.every((byte) => byte === Buffer.from('b')[0])).toBe(true)
+  used.from = Infinity
+  expect(ring.copy(ring.start, ring.end).every((byte) => byte === Buffer.from('c')[0])).toBe(true)
+})

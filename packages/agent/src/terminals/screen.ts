@@ -18,6 +18,8 @@ export interface ScreenLimits {
 const LIMITS: ScreenLimits = { scrollbackLines: 10_000, floodBytes: 128 * 1024, placeBytes: 16 * 1024 }
 /** Output that comes to rest for so long is looked at; while more comes, passing it on goes first. */
 const REST_MS = 30
+/** A flood that is held up on a busy machine is none the less a flood: it has to rest for so many times that. */
+const FLOOD_RESTS = 10
 /** Output not looked at yet, from which on it no longer waits for rest, and until where. Below what the ring holds. */
 const IMPATIENT_BYTES = 1664 * 1024
 const RELIEF_BYTES = 1024 * 1024
@@ -57,6 +59,7 @@ export class Screen {
   #wanted = 0
   #isReading = false
   #rest: NodeJS.Timeout | undefined
+  #rests = 0
 
   constructor(parts: {
     ring: OutputRing
@@ -112,11 +115,19 @@ export class Screen {
   }
 
   #waitForRest(): void {
-    this.#rest ??= setTimeout(() => {
-      this.#wanted = this.#ring.end
-      this.#read()
-    }, REST_MS).unref()
+    this.#rests = 0
+    this.#rest ??= setTimeout(() => this.#rested(), REST_MS).unref()
     this.#rest.refresh()
+  }
+
+  #rested(): void {
+    this.#rests++
+    if (this.#pending > this.#limits.floodBytes && this.#rests < FLOOD_RESTS) {
+      this.#rest?.refresh()
+      return
+    }
+    this.#wanted = this.#ring.end
+    this.#read()
   }
 
   #read(): void {

@@ -70,6 +70,25 @@ test('a viewer who is brought up to date is told the size of the snapshot before
   expect(messages.slice(1)).toMatchObject([{ type: 'resized', cols: 100, rows: 30 }, { type: 'resync' }])
 })
 
+test('a viewer who must not miss anything is drawn anew once what it needs is gone', async () => {
+  const { ring, screen, viewer, messages, taken, hurry } = await openViewer({ isLossy: false })
+  ring.append(Buffer.alloc(400_000, 'x'))
+  viewer.wake()
+  await expect.poll(taken).toBe(256 * 1024)
+  for (let round = 0; round < 60; round++) {
+    ring.append(Buffer.alloc(100_000, 'x'))
+    await screen.snapshot()
+    viewer.tell({ type: 'resized', cols: 100 + round, rows: 24 })
+  }
+  hurry()
+  await expect.poll(() => messages.some((message) => hasType(message, 'resync'))).toBe(true)
+  const news = messages.slice(1)
+  expect(news.at(-1)).toMatchObject({ type: 'resync', offset: ring.end })
+  expect(news.at(-2)).toEqual({ type: 'resized', cols: 159, rows: 24 })
+  // Those of what it lost are of no use, and would pile up before one who takes nothing for long.
+  expect(news.length).toBeLessThan(30)
+})
+
 function hasType(message: unknown, type: string): boolean {
   return typeof message === 'object' && message !== null && Reflect.get(message, 'type') === type
 }

@@ -13,13 +13,22 @@ export const binaryKinds = {
   execStderr: 4,
   execStdin: 5,
   sshAgent: 6,
-  /** Draws the whole screen anew, scrollback included; `offset` is where the output goes on after it. */
   terminalScreen: 7,
-  /** The beginning of a long screen, or more of it: `terminalScreen` ends it. Nobody can go on from here. */
   terminalScreenPart: 8,
 } as const
 
 export type BinaryKind = keyof typeof binaryKinds
+
+export const binaryKindMeanings: Readonly<Record<BinaryKind, string>> = {
+  terminalOutput: 'Output of a terminal',
+  terminalInput: 'Input for the terminal that is shown; for another one it is dropped',
+  execStdout: 'Standard output of a command',
+  execStderr: 'Standard error of a command',
+  execStdin: 'Standard input for a command',
+  sshAgent: 'Both ways: bytes of one connection to the client’s ssh agent',
+  terminalScreen: 'Draws a terminal anew, scrollback included, or ends that; the offset is where the output goes on',
+  terminalScreenPart: 'The beginning of a long screen, or more of it: nobody can go on from here',
+}
 
 export interface BinaryFrame {
   readonly kind: BinaryKind
@@ -33,9 +42,13 @@ const kindNames = new Map<number, BinaryKind>(
   Object.entries(binaryKinds).map(([name, number]) => [number, name as BinaryKind]),
 )
 
-export function encodeBinary({ kind, channel, offset, payload }: BinaryFrame): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(HEAD_BYTES + payload.length)
-  const view = new DataView(bytes.buffer)
+/** `room` gives memory for so many bytes; new memory when it is absent. */
+export function encodeBinary(
+  { kind, channel, offset, payload }: BinaryFrame,
+  room: (size: number) => Uint8Array<ArrayBuffer> = (size) => new Uint8Array(size),
+): Uint8Array<ArrayBuffer> {
+  const bytes = room(HEAD_BYTES + payload.length)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEAD_BYTES)
   view.setUint8(0, binaryKinds[kind])
   view.setUint32(1, channel)
   view.setBigUint64(5, BigInt(offset))

@@ -65,7 +65,7 @@ export const clientFrames = {
     window_id: Id,
     resume: Resume.optional(),
   }),
-  leave_shared_terminal: said('The same as `terminal_stop`', {}),
+  leave_shared_terminal: said('Shows the shared terminal no more', {}),
   list_shared_terminals: said('Answered by `shared_terminals`', {}),
   create_shared_terminal: said('Opens a window that is shared from the beginning', { name: z.string() }),
   delete_shared_terminal: said("Ends a shared window: one's own, or any for the owner of the workspace", {

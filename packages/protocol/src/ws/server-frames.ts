@@ -107,11 +107,12 @@ export type ServerFrame =
   | {
       readonly type: 'terminal_started'
       readonly shared_user_id?: string
+      /** Its name; names may be the same. */
       readonly shared_window?: string
       readonly readOnly?: boolean
-      /** Of a window of one's own. */
+      /** With `resume`, `flow`, `bin` or `size`, as all that follows. */
       readonly window_id?: string
-      /** With `resume`, `flow` or `bin`: names the terminal in binary messages and in `resume`. */
+      /** Names the terminal in binary messages and in `resume`. */
       readonly channel?: number
       /** Where its output begins; after a screen, when `resumed` is false. */
       readonly offset?: number
@@ -190,8 +191,8 @@ export const serverFrameMeanings: Readonly<Record<ServerFrame['type'], string>> 
   terminal_exited: 'With `exit`: the terminal is no longer shown, and why',
   terminal_resized: 'With `size`: the terminal has another size',
   terminal_windows: 'The caller’s windows, to every connection they have in the workspace',
-  terminals_changed: 'The same to all other connections of the caller',
-  shared_terminals: 'What is shared in the workspace, and who watches; empty for those who may not watch',
+  terminals_changed: 'The same, to every connection of the caller, in whatever workspace',
+  shared_terminals: 'What is shared in the workspace, and who watches; only one’s own for those who may not watch',
   shared_terminal_deleted: 'A terminal is no longer shared',
   exec_started: 'With `exec2`: the command runs; `channel` names it in binary messages',
   exec_output: 'What the command wrote',

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { Channels } from '@svc/protocol/agent/channels'
 import { BrokenFrame, type Frame } from '@svc/protocol/agent/frames'
 import type { AgentRequest } from '@svc/protocol/agent/requests'
+import { isQuicklyRead } from '../kernel/json-bounds.ts'
 import { AgentLost } from './agent-error.ts'
 import { Call, type CallHandlers } from './call.ts'
 import { FrameMemory } from './frame-memory.ts'
@@ -11,6 +12,9 @@ import { FrameMemory } from './frame-memory.ts'
  * still pile up, and no agent that is well leaves so many lying.
  */
 const MAX_UNSENT_BYTES = 8 * 1024 * 1024
+
+/** Far more than a piece of a listing has, with all its brackets and numbers. */
+const MAX_STRUCTURE_BYTES = 128 * 1024
 
 /** Milliseconds an agent may keep the server busy at a time. */
 const TURN_MS = 3
@@ -114,6 +118,7 @@ export class AgentLink {
     const turnEndsMs = performance.now() + TURN_MS
     for (const [n, frame] of frames.entries()) {
       if (this.#lostBecause) return
+      requireQuicklyRead(frame)
       this.#channels.take(frame, this.#announced)
       if (n % LOOK_EVERY !== LOOK_EVERY - 1 || performance.now() < turnEndsMs) continue
       this.#dealLater(frames.slice(n + 1))
@@ -140,6 +145,14 @@ export class AgentLink {
 
   readonly #onDrain = (): void => this.#channels.drained()
   readonly #onGone = (): void => this.close(new AgentLost('the connection to the agent is gone'))
+}
+
+/** What an agent says can be made so that reading it keeps the whole server busy. */
+function requireQuicklyRead({ kind, payload }: Frame): void {
+  if (kind !== 'message' && kind !== 'close') return
+  if (!isQuicklyRead(payload, { maxStructureBytes: MAX_STRUCTURE_BYTES })) {
+    throw new BrokenFrame('a message with more parts, or more levels, than any of ours')
+  }
 }
 
 function whyUnreadable(error: unknown): AgentLost {

@@ -11,12 +11,20 @@ const MAX_LABEL_LENGTH = 1024
 export const MAX_TITLE_LENGTH = 1024
 /** As everywhere on Linux. */
 const MAX_NAME_LENGTH = 255
+/** Entries of a directory, or terminals, in one message. */
+const MAX_LIST_LENGTH = 512
 /** The last moment that a `Date` can hold. */
 const MAX_EPOCH_SECONDS = 8.64e12
 
 export interface Exit {
   readonly code: number
   readonly signal: string | null
+}
+
+/** Whether a message holds a list so long that merely to look at its parts, and find each wrong, would take seconds. */
+export function isOverlong(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null) return false
+  return Object.values(message).some((value) => Array.isArray(value) && value.length > MAX_LIST_LENGTH)
 }
 
 export function isExit({ code, signal }: Exit): boolean {

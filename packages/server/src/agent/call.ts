@@ -2,6 +2,7 @@ import type { ChannelError } from '@svc/protocol/agent/channel-error'
 import type { Channel, ChannelHandlers } from '@svc/protocol/agent/channels'
 import { AgentMessage, type ServerMessage } from '@svc/protocol/agent/requests'
 import { AgentError, type AgentLost, unexpected } from './agent-error.ts'
+import { isOverlong } from './answer-limits.ts'
 
 /** What the owner of a call is told. What it has no handler for is not expected, and fails the call. */
 export interface CallHandlers {
@@ -75,8 +76,8 @@ export class Call {
   }
 
   #take(value: unknown): void {
-    const message = AgentMessage.safeParse(value)
-    if (message.success && this.#handlers.message) this.#handlers.message(message.data)
+    const message = this.#handlers.message && !isOverlong(value) ? AgentMessage.safeParse(value) : undefined
+    if (message?.success) this.#handlers.message?.(message.data)
     else this.fail()
   }
 

@@ -10,6 +10,10 @@ export function bytesFromBase64(text: string, { maxBytes }: { maxBytes: number }
   return bytes
 }
 
+/** As frames carry bytes. */
+export const toBase64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+
 function paddingOf(text: string): number {
   if (text.endsWith('==')) return 2
   return text.endsWith('=') ? 1 : 0

@@ -10,3 +10,10 @@ export class FrameError extends Error {
     this.code = code
   }
 }
+
+export const PERMISSION_DENIED = 'Permission denied'
+
+/** Only this action is not the caller's to do. */
+export const actionDenied = (): FrameError => new FrameError(undefined, PERMISSION_DENIED)
+/** The workspace itself is out of the caller's reach. */
+export const workspaceDenied = (): FrameError => new FrameError('forbidden', PERMISSION_DENIED)

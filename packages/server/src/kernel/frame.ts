@@ -11,8 +11,19 @@ import type { Peer } from './peer.ts'
  */
 export type Lane = 'workspace' | 'terminal' | 'exec' | 'ssh' | 'free'
 
-/** A permission on the workspace, or any one of several. There is no default: a row that does not say does not compile. */
-export type FrameNeed = 'nothing' | Permission | { readonly anyOf: readonly Permission[] }
+/** A permission on the workspace, or several. There is no default: a row that does not say does not compile. */
+export type FrameNeed =
+  | 'nothing'
+  | Permission
+  | { readonly anyOf: readonly Permission[] }
+  | { readonly allOf: readonly Permission[] }
+
+/** Every permission that such a rule names. */
+export function permissionsNamed(needs: FrameNeed): readonly Permission[] {
+  if (needs === 'nothing') return []
+  if (typeof needs === 'string') return [needs]
+  return 'anyOf' in needs ? needs.anyOf : needs.allOf
+}
 
 /** How a refusal reads: that the workspace is out of reach, or only this action. */
 export type FrameRefusal = 'forbidden' | 'action' | { readonly message: string }

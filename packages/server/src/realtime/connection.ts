@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { SpareMemory } from '@svc/protocol/spare-memory'
 import { type BinaryFrame, encodeBinary } from '@svc/protocol/ws/binary-frames'
 import type { Capability } from '@svc/protocol/ws/capabilities'
 import { type CloseCode, closeCodes } from '@svc/protocol/ws/close-codes'
@@ -13,7 +14,7 @@ import { Liveness } from './liveness.ts'
 import { Outbox } from './outbox.ts'
 
 /** A client has this long to answer that the socket closes; then it is cut off. */
-const CLOSE_MS = 5_000
+export const CLOSE_MS = 5_000
 
 /** What was said before these is worth hearing; with all others the end is what matters. */
 const flushing: ReadonlySet<number> = new Set([closeCodes.normal, closeCodes.restart])
@@ -37,6 +38,7 @@ export class Connection implements Peer {
   readonly #ws: WebSocket
   readonly #clock: Clock
   readonly #gone = new AbortController()
+  readonly #memory = new SpareMemory(2)
   readonly #outbox: Outbox
   readonly #hold: InboundHold
   readonly #liveness: Liveness
@@ -54,7 +56,7 @@ export class Connection implements Peer {
     this.#clock = clock
     this.#caller = caller
     this.#outbox = new Outbox({ ws, clock, tooSlow: (why) => this.close(closeCodes.tryLater, why) })
-    this.#hold = new InboundHold({ pause: () => this.#follow(), resume: () => this.#follow() })
+    this.#hold = new InboundHold({ changed: () => this.#readOrPause() })
     this.#liveness = new Liveness({
       clock,
       ping: (sent) => ws.ping(undefined, false, () => sent()),
@@ -84,10 +86,6 @@ export class Connection implements Peer {
     return this.#gone.signal
   }
 
-  get capabilities(): ReadonlySet<Capability> {
-    return this.#capabilities
-  }
-
   /** The caller is being looked up anew: whatever depends on who it is waits for this. */
   get renewal(): Promise<void> | undefined {
     return this.#renewal
@@ -106,7 +104,12 @@ export class Connection implements Peer {
   }
 
   sendBinary(frame: BinaryFrame, sent?: () => void): void {
-    this.#outbox.push({ bytes: encodeBinary(frame), binary: true, sent })
+    const bytes = encodeBinary(frame, (size) => this.#memory.lend(size))
+    const wentOut = () => {
+      this.#memory.giveBack(bytes)
+      sent?.()
+    }
+    this.#outbox.push({ bytes, binary: true, sent: wentOut })
   }
 
   hold(bytes: number): () => void {
@@ -116,7 +119,7 @@ export class Connection implements Peer {
   /** From now on messages come in. */
   read(): void {
     this.#isReading = true
-    this.#follow()
+    this.#readOrPause()
   }
 
   /** Epoch seconds. */
@@ -144,7 +147,7 @@ export class Connection implements Peer {
     this.#leave()
     this.#cancelCutOff = this.#clock.after(CLOSE_MS, () => this.#ws.terminate())
     this.#outbox.finish({ drop: !flushing.has(code) }, () => this.#ws.close(code, reason))
-    this.#follow() // the client's own goodbye is waited for
+    this.#readOrPause() // the client's own goodbye is waited for
   }
 
   /** Without a word: for those who do not answer. */
@@ -159,7 +162,7 @@ export class Connection implements Peer {
     this.#gone.abort()
   }
 
-  #follow(): void {
+  #readOrPause(): void {
     if (this.gone.aborted || (this.#isReading && !this.#hold.isPaused)) this.#ws.resume()
     else this.#ws.pause()
   }

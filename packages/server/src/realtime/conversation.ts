@@ -13,9 +13,6 @@ import { Lanes } from './lanes.ts'
 import { MalformedFrames } from './malformed-frames.ts'
 import { type ClientMessage, readFrame } from './read-frame.ts'
 
-/** What a message costs while it waits, beside its bytes. */
-const WAITING_OVERHEAD_BYTES = 512
-
 /** A socket that has a workspace open, as far as it matters here. */
 export interface InWorkspace {
   readonly workspaceId: string
@@ -87,7 +84,7 @@ export class Conversation<A extends InWorkspace> {
 
   /** While a message waits, its bytes count as held: a client cannot pile up more than a bound. */
   #inTurn(lane: Lane, { length }: Buffer, work: () => void | Promise<void>): void {
-    const release = this.#lanes.mustWait(lane) ? this.#connection.hold(length + WAITING_OVERHEAD_BYTES) : undefined
+    const release = this.#lanes.mustWait(lane) ? this.#connection.hold(length) : undefined
     this.#lanes.run(lane, () => {
       release?.()
       return this.#connection.gone.aborted ? undefined : work()
@@ -122,8 +119,8 @@ export class Conversation<A extends InWorkspace> {
 
   #handle(row: FrameRow<A, Command>, input: FrameInput<Command>): void | Promise<void> {
     const { renewal, gone } = this.#connection
-    if (renewal) return renewal.then(() => this.#handle(row, input))
     if (gone.aborted) return undefined
+    if (renewal) return renewal.then(() => this.#handle(row, input))
     switch (row.scope) {
       case 'connection':
         return row.handle(input)

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '@svc/protocol/errors'
 import type { FrameErrorCode } from '@svc/protocol/ws/server-frames'
 import { AppError } from '../kernel/app-error.ts'
-import { FrameError } from '../kernel/frame-error.ts'
+import { FrameError, PERMISSION_DENIED } from '../kernel/frame-error.ts'
 
 /**
- * The one place where a refusal of the service becomes one of a socket. `null`: only this action is not the caller's to
- * do. A new code without a row does not compile.
+ * Where a refusal of the service becomes one of a socket, unless a feature says more itself. `null`: only this action is
+ * not the caller's to do. A new code without a row does not compile.
  */
 const FRAME_CODES: Record<ErrorCode, FrameErrorCode | null> = {
   bad_request: 'invalid',
@@ -46,8 +46,6 @@ const FRAME_CODES: Record<ErrorCode, FrameErrorCode | null> = {
   unavailable: 'capacity',
   app_not_answering: 'not_found',
 }
-
-export const PERMISSION_DENIED = 'Permission denied'
 
 interface Refusal {
   readonly code: FrameErrorCode | undefined

@@ -1,23 +1,12 @@
 import { type Permission, permissions } from '@svc/protocol/permissions'
 import type { Command } from '@svc/protocol/ws/client-frames'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FrameNeed, permissionsNamed } from '../kernel/frame.ts'
+import { ask } from '../testing/live-terminals.ts'
 import { allowOnly, connect, makeWorkspace, openLocalEngine } from '../testing/live-workspace.ts'
+import { invitePersonas, PERSONAS, type Persona, type Personas } from '../testing/personas.ts'
 import type { AnyFrame, SocketClient } from '../testing/socket-client.ts'
-import { type AccountsServer, field, type Person, startAccounts, succeed } from '../testing/start-accounts.ts'
-
-/** What somebody can be to a workspace. The administrator of the server is a stranger there. */
-const PERSONAS = [
-  'owner',
-  'owners',
-  'collaborators',
-  'coders',
-  'spectators',
-  'shared with',
-  'in a group shared with',
-  'stranger',
-  'administrator',
-] as const
-type Persona = (typeof PERSONAS)[number]
+import { type AccountsServer, type Person, startAccounts, succeed } from '../testing/start-accounts.ts'
 
 const owners: readonly Persona[] = ['owner', 'owners']
 const sharers: readonly Persona[] = [...owners, 'collaborators']
@@ -31,7 +20,7 @@ const PLAIN = { message: 'Permission denied' }
 const FORBIDDEN = { message: 'Permission denied', code: 'forbidden' }
 
 interface Rule {
-  readonly needs: Permission | { readonly anyOf: readonly Permission[] }
+  readonly needs: Exclude<FrameNeed, 'nothing'>
   readonly may: readonly Persona[]
   readonly refusal: { readonly message: string; readonly code?: string }
   readonly fields?: Readonly<Record<string, unknown>>
@@ -59,7 +48,12 @@ const TABLE: Partial<Record<Command, Rule>> = {
   terminal_list_windows: ownWindows,
   ssh_agent_start: { needs: { anyOf: ['code-in-isolation', 'exec-and-sync'] }, may: coders, refusal: PLAIN },
   share_window: { needs: 'share-terminals', may: sharers, refusal: PLAIN, fields: noWindow },
-  create_shared_terminal: { needs: 'share-terminals', may: sharers, refusal: PLAIN, fields: { name: 'x' } },
+  create_shared_terminal: {
+    needs: { allOf: ['code-in-isolation', 'share-terminals'] },
+    may: sharers,
+    refusal: PLAIN,
+    fields: { name: 'x' },
+  },
   delete_shared_terminal: { needs: 'share-terminals', may: sharers, refusal: PLAIN, fields: noTerminal },
   join_shared_terminal: {
     needs: 'spectate-on-shared-terminals',
@@ -94,34 +88,15 @@ const NEED_NOTHING: readonly Command[] = [
 
 const rules = Object.entries(TABLE)
 let server: AccountsServer
+let personas: Personas
 let owner: Person
-const people = new Map<Persona, Person>()
 
 beforeAll(async () => {
   server = await startAccounts({ openEngine: openLocalEngine })
-  for (const [index, persona] of PERSONAS.entries()) {
-    people.set(persona, persona === 'administrator' ? server.admin : await server.person(`person${index}`))
-  }
-  owner = as('owner')
+  personas = await invitePersonas(server)
+  owner = personas.as('owner')
 })
 afterAll(() => server[Symbol.asyncDispose]())
-
-function as(persona: Persona): Person {
-  const person = people.get(persona)
-  if (!person) throw new Error(`nobody is ${persona}`)
-  return person
-}
-
-/** What is answered to a command first. */
-async function ask(socket: SocketClient, cmd: string, fields: object = {}): Promise<AnyFrame> {
-  const req = crypto.randomUUID()
-  const isIt = (frame: AnyFrame) => 'req' in frame && frame.req === req
-  socket.send({ cmd, req, ...fields })
-  await socket.until(() => socket.frames.some(isIt), `an answer to ${cmd}`)
-  const answer = socket.frames.find(isIt)
-  if (!answer) throw new Error('no answer')
-  return answer
-}
 
 const inShort = (answer: AnyFrame) =>
   answer.type === 'error' ? { message: answer.message, ...(answer.code ? { code: answer.code } : {}) } : 'answered'
@@ -141,15 +116,8 @@ describe.each(PERSONAS)('%s', (persona) => {
   const isVisitor = visitors.includes(persona)
 
   beforeAll(async () => {
-    workspaceId = await makeWorkspace(owner)
-    const team = field(await succeed(server.admin.post('/groups', { name: `team of ${workspaceId}` })), 'id')
-    await succeed(server.admin.post(`/groups/${team}/members`, { user_id: as('in a group shared with').id }))
-    for (const role of ['owners', 'collaborators', 'coders', 'spectators'] as const) {
-      await succeed(owner.post(`/workspaces/${workspaceId}/roles/${role}`, { email: as(role).email }))
-    }
-    await succeed(owner.post(`/workspaces/${workspaceId}/members`, { email: as('shared with').email }))
-    await succeed(owner.post(`/workspaces/${workspaceId}/groups`, { group_id: team }))
-    socket = await server.socket(as(persona).token, { caps: ['req'] })
+    workspaceId = await personas.workspace()
+    socket = await server.socket(personas.as(persona).token, { caps: ['req'] })
     if (isVisitor) await connect(socket, workspaceId)
   })
   afterAll(async () => {
@@ -158,7 +126,7 @@ describe.each(PERSONAS)('%s', (persona) => {
   })
 
   test.each(rules)('%s', async (command, { may, refusal, fields }) => {
-    const answer = inShort(await ask(socket, command, { workspaceId, ...fields }))
+    const answer = inShort(await ask(socket, { cmd: command, workspaceId, ...fields }))
     if (may.includes(persona)) {
       expect([FORBIDDEN, PLAIN, refusal]).not.toContainEqual(answer)
     } else if (isVisitor || command === 'workspace_connect') {
@@ -178,20 +146,25 @@ describe('with exactly the permission, and with everything but it', () => {
 
   const inside = rules.filter(([command]) => command !== 'workspace_connect')
   test.each(inside)('%s', async (command, { needs, refusal, fields }) => {
-    const person = as('stranger')
-    const enough = typeof needs === 'string' ? [needs] : needs.anyOf
+    const person = personas.as('stranger')
+    const named = permissionsNamed(needs)
+    const isAllOf = typeof needs === 'object' && 'allOf' in needs
+    const enough = isAllOf ? [named] : named.map((one) => [one])
+    const tooLittle = (isAllOf ? named.map((one) => [one]) : [named]).map((missing) =>
+      permissions.filter((permission) => permission !== '*' && !missing.includes(permission)),
+    )
     const allow = (some: readonly Permission[]) =>
       allowOnly(owner, workspaceId, [[person, ['join-workspace', ...some.filter((one) => one !== 'join-workspace')]]])
-    const others = permissions.filter((permission) => permission !== '*' && !enough.includes(permission))
-    await allow(others)
+    await allow([])
     const socket = await server.socket(person.token, { caps: ['req'] })
     await connect(socket, workspaceId)
-    expect(inShort(await ask(socket, command, fields))).toEqual(refusal)
-    for (const one of enough) {
-      await allow([one])
-      expect(inShort(await ask(socket, command, fields))).not.toEqual(refusal)
-      await allow(others)
-      expect(inShort(await ask(socket, command, fields))).toEqual(refusal)
+    for (const some of enough) {
+      for (const others of tooLittle) {
+        await allow(others)
+        expect(inShort(await ask(socket, { cmd: command, ...fields }))).toEqual(refusal)
+      }
+      await allow(some)
+      expect(inShort(await ask(socket, { cmd: command, ...fields }))).not.toEqual(refusal)
     }
     await socket.close()
   })

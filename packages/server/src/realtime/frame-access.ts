@@ -1,8 +1,7 @@
 import type { Permission } from '@svc/protocol/permissions'
-import type { FrameNeed, FrameRefusal } from '../kernel/frame.ts'
-import { FrameError } from '../kernel/frame-error.ts'
+import { type FrameNeed, type FrameRefusal, permissionsNamed } from '../kernel/frame.ts'
+import { actionDenied, FrameError, workspaceDenied } from '../kernel/frame-error.ts'
 import type { Caller } from '../kernel/route.ts'
-import { PERMISSION_DENIED } from './error-frame.ts'
 
 type Verdict = boolean | Promise<boolean>
 
@@ -14,16 +13,20 @@ export function isAllowed(allows: Allows, caller: Caller, needs: FrameNeed, work
   if (!isOneName(workspaceId)) return false
   const resource = `/workspaces/${workspaceId}` as const
   if (typeof needs === 'string') return allows(caller, needs, resource)
-  return anyOf(needs.anyOf.map((permission) => allows(caller, permission, resource)))
+  return several(needs, (permission) => allows(caller, permission, resource))
 }
 
 export function denied(refusal: FrameRefusal): FrameError {
-  if (refusal === 'forbidden') return new FrameError('forbidden', PERMISSION_DENIED)
-  return new FrameError(undefined, refusal === 'action' ? PERMISSION_DENIED : refusal.message)
+  if (refusal === 'forbidden') return workspaceDenied()
+  return refusal === 'action' ? actionDenied() : new FrameError(undefined, refusal.message)
 }
 
-async function anyOf(verdicts: readonly Verdict[]): Promise<boolean> {
-  return (await Promise.all(verdicts)).includes(true)
+async function several(
+  needs: Exclude<FrameNeed, string>,
+  holds: (permission: Permission) => Verdict,
+): Promise<boolean> {
+  const verdicts = await Promise.all(permissionsNamed(needs).map(holds))
+  return 'anyOf' in needs ? verdicts.includes(true) : !verdicts.includes(false)
 }
 
 /** An id that would be a path of its own, or that no database takes, is nobody's. */

@@ -81,7 +81,7 @@ test(`after ${FRAMES} strange messages nothing is broken, nothing is left over, 
   server.log.records.length = 0
 
   for (const socket of sockets) await socket.close()
-  await expect.poll(() => server.app.attachments.hasClients(workspaceId)).toBe(false)
+  await expect.poll(() => server.app.attachments.in(workspaceId)).toEqual([])
   await expect.poll(() => running().agent.callCount, { timeout: 15_000 }).toBeLessThanOrEqual(before.calls)
   await expect.poll(() => clock.set).toBeLessThanOrEqual(before.timers + 2)
   expect(heapUsed() - before.heap).toBeLessThan(30 * 1024 * 1024)

@@ -2,7 +2,7 @@ import { type Capability, FLOW_WINDOW_BYTES, isCapability } from '@svc/protocol/
 import type { FrameRows } from '../kernel/frame.ts'
 import { Connection } from './connection.ts'
 
-/** Output that is kept for those who come back. */
+/** At least so much output is kept for those who come back; the agent keeps more. */
 const RING_BYTES = 256 * 1024
 
 interface HelloParts {

@@ -32,10 +32,6 @@ export class OpenSockets implements Peers {
   ofSession(sessionId: string): Iterable<Connection> {
     return this.#bySession.get(sessionId) ?? []
   }
-
-  get count(): number {
-    return this.#all.size
-  }
 }
 
 function put(index: Map<string, Set<Connection>>, key: string, connection: Connection): void {

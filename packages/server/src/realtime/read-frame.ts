@@ -1,6 +1,8 @@
 import { type Command, clientFrames, type FrameOf, isCommand } from '@svc/protocol/ws/client-frames'
-import { isQuicklyRead } from './json-bounds.ts'
+import { isQuicklyRead } from '../kernel/json-bounds.ts'
 
+/** Enough for a command with thousands of arguments. */
+const MAX_STRUCTURE_BYTES = 32 * 1024
 const MAX_REQ_LENGTH = 64
 /** Of a command that does not exist, in the answer. */
 const MAX_ECHO_LENGTH = 64
@@ -20,7 +22,8 @@ export interface Malformed {
 
 /** What a client says in a text message. */
 export function readFrame(bytes: Buffer): ClientMessage | Malformed {
-  if (!isQuicklyRead(bytes)) return { malformed: 'This has more parts, or more levels, than any command' }
+  if (!isQuicklyRead(bytes, { maxStructureBytes: MAX_STRUCTURE_BYTES }))
+    return { malformed: 'This has more parts, or more levels, than any command' }
   const json = parse(bytes)
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { malformed: 'This is no JSON object' }
   const req = reqIn(json)

@@ -70,6 +70,32 @@ test('of two changes of an account the later one counts, whichever is read first
   await expect.poll(() => heard).toEqual(['second', 'second'])
 })
 
+test('a change of the account during the second check counts, though the check began before it', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let checks = 0
+  await using server = await startSockets({
+    checking: () => (++checks === 2 ? promise : undefined),
+    renew: async (before) => ({ ...before, email: 'as changed' }),
+  })
+  const socket = await server.socket()
+  await expect.poll(() => checks).toBe(2)
+  server.sockets.accountChanged('ann')
+  resolve()
+  await socket.roundTrip()
+  expect([...server.open.all()].map(({ caller }) => caller.email)).toEqual(['as changed'])
+})
+
+test('a command that waits for a look-up that fails ends with its socket', async () => {
+  const lookup = Promise.withResolvers<Caller>()
+  await using server = await startSockets({ renew: () => lookup.promise })
+  const { client } = await server.pair('ann', { caps: ['req'] })
+  server.sockets.accountChanged('ann')
+  client.send({ cmd: 'terminal_stop', req: 'waits' })
+  await client.roundTrip()
+  lookup.reject(new SocketRefused(4004, 'Password change required'))
+  expect(await client.closed).toMatchObject({ code: 4004 })
+})
+
 test.each([
   [new SocketRefused(4004, 'Password change required'), 4004],
   [new Error('the database is away'), 1013],

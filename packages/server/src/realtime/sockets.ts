@@ -6,22 +6,24 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Peer } from '../kernel/peer.ts'
 import type { Caller, RequestFacts } from '../kernel/route.ts'
 import { SocketRefused } from '../kernel/socket-refused.ts'
-import { Connection } from './connection.ts'
+import { CLOSE_MS, Connection } from './connection.ts'
 import { Conversation, type ConversationRules, type InWorkspace } from './conversation.ts'
 import { agreedProtocol, offeredToken } from './offered-token.ts'
 import type { OpenSockets } from './open-sockets.ts'
 
 /** A refused client has nothing to say: more than a close frame is not read from it. */
 const REFUSED_PAYLOAD_BYTES = 125
-/** How long a client may take to answer that its socket closes. */
-const CLOSE_MS = 5_000
 /** When the server stops, all together. */
 const CLOSE_ALL_MS = 2_000
 
-/** Compression would cost every socket hundreds of kilobytes, and every key pressed a detour. */
+/**
+ * Compression would cost every socket hundreds of kilobytes, and every key pressed a detour. One message of each client
+ * at a time: two megabytes of tiny ones, which are read in one go, would keep everybody else waiting for seconds.
+ */
 const wsOptions = {
   noServer: true,
   perMessageDeflate: false,
+  allowSynchronousEvents: false,
   handleProtocols: agreedProtocol,
   closeTimeout: CLOSE_MS,
 } as const
@@ -106,7 +108,7 @@ export class Sockets<A extends InWorkspace> {
   accountChanged(userId: string): void {
     const { open, renew } = this.#parts
     for (const connection of open.of(userId)) {
-      connection.renew(renew(connection.caller), (error) => this.#close(connection, this.#refusalOf(error)))
+      connection.renew(renew(connection.caller), (error) => this.#fail(connection, error))
     }
   }
 
@@ -156,13 +158,16 @@ export class Sockets<A extends InWorkspace> {
     })
     try {
       // Once more: whatever ended the session before this socket could be found by it was missed.
-      const { caller, expiresAt } = await this.#requireOpen(signIn)
-      connection.renew(Promise.resolve(caller), () => undefined)
+      const again = this.#requireOpen(signIn)
+      connection.renew(
+        again.then(({ caller }) => caller),
+        () => undefined, // it is told below
+      )
+      connection.expireAt((await again).expiresAt)
       await connection.renewal
-      connection.expireAt(expiresAt)
       await opened(connection)
     } catch (error) {
-      this.#close(connection, this.#refusalOf(error))
+      this.#fail(connection, error)
     }
     connection.read()
   }
@@ -173,7 +178,8 @@ export class Sockets<A extends InWorkspace> {
     return signedIn
   }
 
-  #close(connection: Connection, { code, message }: SocketRefused): void {
+  #fail(connection: Connection, error: unknown): void {
+    const { code, message } = this.#refusalOf(error)
     connection.close(code, message)
   }
 

@@ -1,28 +1,8 @@
 import { join } from 'node:path'
 import type { Capability } from '@svc/protocol/ws/capabilities'
-import { LocalEngine } from '../engine/local/local-engine.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { MemoryLog } from './memory-log.ts'
-import { AGENT_DIR } from './open-machine.ts'
+import { connect } from './live-workspace.ts'
 import type { FrameOfType, SocketClient } from './socket-client.ts'
-import { type AccountsServer, field, type Person, startAccounts, succeed } from './start-accounts.ts'
-
-/** A whole server with the local engine. */
-export const startWithWorkspaces = () =>
-  startAccounts({
-    openEngine: (folder) =>
-      LocalEngine.open({
-        stateDir: join(folder, 'state'),
-        dataDir: join(folder, 'data'),
-        agentDir: AGENT_DIR,
-        clock: systemClock,
-        log: new MemoryLog(),
-      }),
-  })
-
-export async function createWorkspace(owner: Person, name: string): Promise<string> {
-  return field(await succeed(owner.post('/workspaces', { name, egress_mode: 'allow' })), 'id')
-}
+import type { AccountsServer, Person } from './start-accounts.ts'
 
 /** Where the files of everybody in such a workspace are, from outside. */
 export const homeOf = (server: AccountsServer, workspaceId: string): string =>
@@ -48,8 +28,7 @@ export class ExecClient {
     { person, workspaceId, caps }: { person: Person; workspaceId: string; caps?: readonly Capability[] },
   ): Promise<ExecClient> {
     const socket = await server.socket(person.token, caps ? { caps } : {})
-    socket.send({ cmd: 'workspace_connect', workspaceId })
-    await socket.next('container_ready')
+    await connect(socket, workspaceId)
     return new ExecClient(socket)
   }
 

@@ -9,11 +9,11 @@ import type { SocketClient } from './socket-client.ts'
 import { field, type Person, succeed } from './start-accounts.ts'
 
 /** For `startAccounts`: workspaces really run, on the local engine. */
-export const openLocalEngine = (folder: string, agentDir = AGENT_DIR): Promise<LocalEngine> =>
+export const openLocalEngine = (folder: string): Promise<LocalEngine> =>
   LocalEngine.open({
     stateDir: join(folder, 'state'),
     dataDir: join(folder, 'data'),
-    agentDir,
+    agentDir: AGENT_DIR,
     clock: systemClock,
     log: new MemoryLog(),
   })

@@ -1,9 +1,6 @@
-import { join } from 'node:path'
-import { LocalEngine } from '../engine/local/local-engine.ts'
-import { systemClock } from '../kernel/clock.ts'
-import { MemoryLog } from './memory-log.ts'
-import { AGENT_DIR, run } from './open-machine.ts'
-import { field, type Person, startAccounts, succeed } from './start-accounts.ts'
+import { makeWorkspace, openLocalEngine } from './live-workspace.ts'
+import { run } from './open-machine.ts'
+import { type AccountsOptions, type Person, startAccounts, succeed } from './start-accounts.ts'
 
 export interface FileRequest {
   readonly method?: string
@@ -17,21 +14,11 @@ export interface FileRequest {
 }
 
 /** A whole server with one workspace of the administrator that runs on the local engine. Dispose it when done. */
-export async function startFiles(options: { env?: Record<string, string>; agentDir?: string } = {}) {
-  const server = await startAccounts({
-    env: { ...options.env },
-    openEngine: (folder) =>
-      LocalEngine.open({
-        stateDir: join(folder, 'state'),
-        dataDir: join(folder, 'data'),
-        agentDir: options.agentDir ?? AGENT_DIR,
-        clock: systemClock,
-        log: new MemoryLog(),
-      }),
-  })
+export async function startFiles(options: Pick<AccountsOptions, 'env'> = {}) {
+  const server = await startAccounts({ ...options, openEngine: openLocalEngine })
   const { admin } = server
   const workspace = async (name: string) => {
-    const id = field(await succeed(admin.post('/workspaces', { name, egress_mode: 'allow' })), 'id')
+    const id = await makeWorkspace(admin, { name })
     await succeed(admin.post(`/workspaces/${id}/start`))
     return id
   }

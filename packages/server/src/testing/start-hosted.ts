@@ -29,7 +29,7 @@ export async function startApp(handler: RequestListener, port = 0) {
   }
 }
 
-/** The proxy before an application that everybody may use. Paths are below the application's. Dispose it when done. */
+/** The proxy before an application that everybody may use, and that is public to whom shows nothing. Paths are below the application's. Dispose it when done. */
 export async function startHosted(handler: RequestListener, settings: Partial<EdgeSettings> = {}) {
   const { app, port: hostPort, ...upstream } = await startApp(handler)
   const clock = new FakeClock()
@@ -45,6 +45,7 @@ export async function startHosted(handler: RequestListener, settings: Partial<Ed
       counts.open++
       return {
         containerPort: 8000,
+        isPublic: visit.tokens.length + visit.cookies.length === 0,
         ownTokens: new Set(visit.tokens.filter((token) => token.startsWith('ours'))),
         revoked: revoked.signal,
         touch: () => counts.touched++,

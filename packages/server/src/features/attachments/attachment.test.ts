@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { recordingPeer } from '../../testing/recording-peer.ts'
 import { Attachment } from './attachment.ts'
@@ -37,6 +38,17 @@ test('clean-up for one that has left already is done at once', () => {
   leave()
   made.onLeft(() => void done.push('late'))
   expect(done).toEqual(['late'])
+})
+
+test('clean-up that was taken back is not done, and nothing of it stays', () => {
+  const { made, leave } = attachment()
+  const done: string[] = []
+  const takeBack = made.onLeft(() => void done.push('first'))
+  made.onLeft(() => void done.push('second'))
+  takeBack()
+  expect(getEventListeners(made.left, 'abort')).toHaveLength(1)
+  leave()
+  expect(done).toEqual(['second'])
 })
 
 test('without a container there is nothing to work in', () => {

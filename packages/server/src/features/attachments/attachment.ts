@@ -53,8 +53,11 @@ export class Attachment {
     this.#find()?.touch()
   }
 
-  /** Clean-up, once; at once when it has left already. One that fails is logged and keeps nobody else from theirs. */
-  onLeft(cleanUp: () => void | Promise<void>): void {
+  /**
+   * Clean-up, once; at once when it has left already. One that fails is logged and keeps nobody else from theirs. The
+   * answer takes it back: what comes and goes while somebody stays must not gather here.
+   */
+  onLeft(cleanUp: () => void | Promise<void>): () => void {
     const guarded = async () => {
       try {
         await cleanUp()
@@ -62,13 +65,9 @@ export class Attachment {
         this.#failed(error)
       }
     }
-    if (this.left.aborted) void guarded()
-    else this.left.addEventListener('abort', () => void guarded(), { once: true })
+    const listener = () => void guarded()
+    if (this.left.aborted) listener()
+    else this.left.addEventListener('abort', listener, { once: true })
+    return () => this.left.removeEventListener('abort', listener)
   }
-}
-
-/** Who has which workspace open. */
-export interface AttachmentList {
-  find(peer: Peer): Attachment | undefined
-  in(workspaceId: string): Iterable<Attachment>
 }

@@ -3,13 +3,13 @@ import type { ServerFrame } from '@svc/protocol/ws/server-frames'
 import { AgentError, AgentLost } from '../../agent/agent-error.ts'
 import { Announcer } from '../../kernel/announcer.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { FrameError } from '../../kernel/frame-error.ts'
+import { FrameError, workspaceDenied } from '../../kernel/frame-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Peer } from '../../kernel/peer.ts'
 import { deadline, TookTooLong } from '../lifecycle/deadline.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { Attachment, type AttachmentList } from './attachment.ts'
+import { Attachment } from './attachment.ts'
 import type { OpenWorkspaces } from './open-workspaces.ts'
 import { startRefusal } from './start-refusal.ts'
 import type { UserHome, UserHomes } from './user-home.ts'
@@ -29,7 +29,7 @@ interface AttachmentsParts {
 }
 
 /** Lets sockets into workspaces and out of them. A workspace runs on when the last one leaves. */
-export class Attachments implements AttachmentList {
+export class Attachments {
   /** What this person may do in the workspace may have changed; that they may be in it was looked at. */
   readonly rightsChanged = new Announcer<Attachment>()
   readonly #parts: AttachmentsParts
@@ -57,7 +57,7 @@ export class Attachments implements AttachmentList {
     const attachment = this.#attach(peer, workspaceId, home)
     try {
       // Only now: whatever changes from here on finds the attachment.
-      if (!(await rights.allows(userId, 'join-workspace', workspaceId))) throw denied()
+      if (!(await rights.allows(userId, 'join-workspace', workspaceId))) throw workspaceDenied()
       await this.#prepare(home, attachment)
       if (attachment.left.aborted) throw attachment.left.reason
       attachment.requireRunning().touch()
@@ -89,13 +89,29 @@ export class Attachments implements AttachmentList {
     return this.#parts.open.in(workspaceId)
   }
 
-  hasClients(workspaceId: string): boolean {
-    return this.#parts.open.hasClients(workspaceId)
+  /** At this moment. */
+  allows(
+    { userId, workspaceId }: Pick<Attachment, 'userId' | 'workspaceId'>,
+    permission: Permission,
+  ): Promise<boolean> {
+    return this.#parts.rights.allows(userId, permission, workspaceId)
   }
 
-  /** At this moment. */
-  allows({ userId, workspaceId }: Attachment, permission: Permission): Promise<boolean> {
-    return this.#parts.rights.allows(userId, permission, workspaceId)
+  /**
+   * Ends what somebody does in a workspace unless one of these permissions is theirs at this moment. It ends as well when
+   * that cannot be found out.
+   */
+  async endUnlessAllowed(
+    somebody: Pick<Attachment, 'userId' | 'workspaceId'>,
+    anyOf: readonly Permission[],
+    end: () => void,
+  ): Promise<void> {
+    let isAllowed = false
+    try {
+      for (const permission of anyOf) isAllowed ||= await this.allows(somebody, permission)
+    } finally {
+      if (!isAllowed) end()
+    }
   }
 
   /** To everybody who has the workspace open. */
@@ -143,6 +159,5 @@ export class Attachments implements AttachmentList {
   }
 }
 
-export const denied = (): FrameError => new FrameError('forbidden', 'Permission denied')
 export const notFound = (): FrameError => new FrameError('not_found', 'Workspace not found')
 const left = (): FrameError => new FrameError('not_connected', 'The workspace was left')

@@ -1,8 +1,8 @@
 import type { Peer } from '../../kernel/peer.ts'
-import type { Attachment, AttachmentList } from './attachment.ts'
+import type { Attachment } from './attachment.ts'
 
 /** Who has which workspace open: only that, so that those who merely ask need nothing else to exist. */
-export class OpenWorkspaces implements AttachmentList {
+export class OpenWorkspaces {
   readonly #byPeer = new Map<Peer, Attachment>()
   readonly #byWorkspace = new Map<string, Set<Attachment>>()
 

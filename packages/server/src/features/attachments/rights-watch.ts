@@ -1,4 +1,5 @@
 import { Background } from '../../kernel/background.ts'
+import { workspaceDenied } from '../../kernel/frame-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { AccessControl } from '../acl/access-control.ts'
@@ -6,7 +7,7 @@ import { ancestorsOf, type ResourcePath } from '../acl/resource-path.ts'
 import { resourceOf } from '../workspaces/workspace-resource.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { Attachment } from './attachment.ts'
-import { type Attachments, denied, notFound } from './attachments.ts'
+import { type Attachments, notFound } from './attachments.ts'
 import type { OpenWorkspaces } from './open-workspaces.ts'
 
 interface RightsWatchParts {
@@ -59,7 +60,7 @@ export class RightsWatch {
       return
     }
     const isGone = !(await workspaces.find(attachment.workspaceId))
-    attachments.expel(attachment, isGone ? notFound() : denied())
+    attachments.expel(attachment, isGone ? notFound() : workspaceDenied())
   }
 
   #lookFor(workspaceId: string): void {

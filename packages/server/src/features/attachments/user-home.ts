@@ -1,6 +1,6 @@
 import { systemAgent } from '@svc/protocol/system-agent'
 import type { Settings } from '../../config/settings.ts'
-import { FrameError } from '../../kernel/frame-error.ts'
+import { workspaceDenied } from '../../kernel/frame-error.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 
@@ -30,7 +30,7 @@ export class UserHomes {
   async homeOf(userId: string, { perHandleHome }: Pick<Workspace, 'perHandleHome'>): Promise<UserHome> {
     if (!perHandleHome || !this.#parts.settings().perHandleHome) return { path: SHARED_HOME, member: undefined }
     const standing = await this.#parts.accounts.findStanding(userId)
-    if (!standing) throw new FrameError('forbidden', 'Permission denied')
+    if (!standing) throw workspaceDenied()
     const { handle } = standing
     return { path: `/home/${handle}`, member: { userId, handle } }
   }

@@ -1,4 +1,5 @@
 import type { FrameOf } from '@svc/protocol/ws/client-frames'
+import type { AgentClient } from '../../agent/agent-client.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { FrameError } from '../../kernel/frame-error.ts'
@@ -37,6 +38,8 @@ export class ConnectionExecs {
   readonly #byChannel = new Map<number, LiveExec>()
   readonly #ended = new Set<string>()
   #lastChannel = 0
+  /** Killed, and the agent has not said a word since: a client that starts and kills could bury it in work. */
+  #ending = 0
   #watched: Attachment | undefined
 
   constructor({ peer, clock, background }: { peer: Peer; clock: Clock; background: Background }) {
@@ -53,11 +56,11 @@ export class ConnectionExecs {
     const { userId, userHome } = attachment
     const id = this.#idIn(frame)
     const mergeErrors = id === PLAIN || frame.stderr === 'merge'
-    const request = execRequest(frame, { person: { userId, userHome, handle }, mergeErrors })
+    const request = execRequest(frame, { user: { userId, userHome, handle }, mergeErrors })
     const { agent } = attachment.requireRunning()
     this.#watch(attachment)
-    if (id === PLAIN) this.#live.get(PLAIN)?.kill(KILLED)
     this.#requireRoom(id)
+    if (id === PLAIN) this.#live.get(PLAIN)?.kill()
 
     const channel = ++this.#lastChannel
     const live = new LiveExec({
@@ -66,8 +69,9 @@ export class ConnectionExecs {
       voice: id === PLAIN ? plainVoice(this.#peer) : namedVoice(this.#peer, { execId: id, channel }),
       errors: mergeErrors ? 'stdout' : 'stderr',
       active: () => attachment.touch(),
-      ended: () => {
+      ended: ({ isKilled }) => {
         cancelLimit()
+        if (isKilled) this.#awaitEnd(agent)
         this.#live.delete(id)
         this.#byChannel.delete(channel)
         this.#remember(id)
@@ -99,6 +103,15 @@ export class ConnectionExecs {
     return live
   }
 
+  /**
+   * As its client wants. Of a command without an id nothing more is heard, as when another takes its place: its end would
+   * be taken for that of the next one.
+   */
+  stop(frame: { readonly exec_id?: string | undefined }): void {
+    if (this.#idIn(frame) === PLAIN) this.#live.get(PLAIN)?.kill()
+    else this.find(frame)?.kill(KILLED)
+  }
+
   killAll(exit: ExecExit): void {
     for (const live of [...this.#live.values()]) live.kill(exit)
   }
@@ -108,10 +121,19 @@ export class ConnectionExecs {
   }
 
   #requireRoom(id: string): void {
-    if (this.#live.has(id)) throw new FrameError('conflict', 'A command with this id is running already')
-    if (this.#live.size >= MAX_AT_ONCE) {
+    const isReplaced = id === PLAIN && this.#live.has(id)
+    if (!isReplaced && this.#live.has(id)) throw new FrameError('conflict', 'A command with this id is running already')
+    if (this.#live.size - Number(isReplaced) + this.#ending >= MAX_AT_ONCE) {
       throw new FrameError('conflict', `This connection runs ${MAX_AT_ONCE} commands already: wait for one to end`)
     }
+  }
+
+  #awaitEnd(agent: AgentClient): void {
+    this.#ending++
+    const done = () => {
+      this.#ending--
+    }
+    void agent.ping().then(done, done)
   }
 
   #limit(live: LiveExec, seconds: number | undefined): () => void {

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeBinary } from '@svc/protocol/ws/binary-frames'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createWorkspace, ExecClient, homeOf, startWithWorkspaces } from '../../testing/exec-client.ts'
-import type { AccountsServer, Person } from '../../testing/start-accounts.ts'
+import { ExecClient, homeOf } from '../../testing/exec-client.ts'
+import { makeWorkspace, openLocalEngine } from '../../testing/live-workspace.ts'
+import { type AccountsServer, type Person, startAccounts } from '../../testing/start-accounts.ts'
 
 const MIB = 1024 * 1024
 /** Output that shows every gap and every byte out of its place. */
@@ -15,9 +16,9 @@ let server: AccountsServer
 let ann: Person
 let workspaceId: string
 beforeAll(async () => {
-  server = await startWithWorkspaces()
+  server = await startAccounts({ openEngine: openLocalEngine })
   ann = await server.person('ann')
-  workspaceId = await createWorkspace(ann, 'blue house')
+  workspaceId = await makeWorkspace(ann)
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

@@ -2,14 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createWorkspace, ExecClient, homeOf, startWithWorkspaces } from '../../testing/exec-client.ts'
-import { type AccountsServer, type Person, succeed } from '../../testing/start-accounts.ts'
+import { ExecClient, homeOf } from '../../testing/exec-client.ts'
+import { makeWorkspace, openLocalEngine } from '../../testing/live-workspace.ts'
+import { type AccountsServer, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 
 let server: AccountsServer
 let ann: Person
 let bob: Person
 beforeAll(async () => {
-  server = await startWithWorkspaces()
+  server = await startAccounts({ openEngine: openLocalEngine })
   ann = await server.person('ann')
   bob = await server.person('bob')
 })
@@ -29,7 +30,7 @@ interface Scene {
 
 /** Bob, who may run commands, in a workspace of Ann's, with a command that runs. */
 async function scene(more: object = {}): Promise<Scene> {
-  const workspaceId = await createWorkspace(ann, `house ${crypto.randomUUID()}`)
+  const workspaceId = await makeWorkspace(ann)
   await succeed(ann.post(`/workspaces/${workspaceId}/roles/coders`, { email: bob.email }))
   const client = await ExecClient.open(server, { person: bob, workspaceId, caps: ['exec2'] })
   onTestFinished(async () => {
@@ -75,7 +76,7 @@ const killings: Ending[] = [
   [
     'opening another workspace',
     async ({ client }) => {
-      const workspaceId = await createWorkspace(bob, `other ${crypto.randomUUID()}`)
+      const workspaceId = await makeWorkspace(bob)
       client.socket.send({ cmd: 'workspace_connect', workspaceId })
     },
     { code: 137, signal: 'KILL' },
@@ -190,4 +191,24 @@ test('a command that cannot be asked for, because the workspace has just stopped
   await client.exit(id)
   client.socket.send({ cmd: 'exec_start', exec_id: 'later', command: ['true'] })
   expect(await client.socket.next('error')).toMatchObject({ code: 'container_gone', cmd: 'exec_start' })
+})
+
+test('a client that starts and kills without end is refused until the workspace has caught up', async () => {
+  const workspaceId = await makeWorkspace(ann)
+  const { socket } = await ExecClient.open(server, { person: ann, workspaceId, caps: ['req'] })
+  onTestFinished(() => socket.close())
+  const { agent } = server.app.lifecycle.requireRunning(workspaceId)
+  const freeze = 'agent=$PPID; (sleep 2; kill -CONT $agent) & kill -STOP $agent'
+  agent.exec({ argv: ['sh', '-c', freeze], login: false, cwd: '/', env: {} })
+  await expect.poll(() => agent.ping({ signal: AbortSignal.timeout(100) }).catch(() => 'frozen')).toBe('frozen')
+  for (let time = 0; time < 100; time++) socket.send({ cmd: 'exec_start', command: ['sleep', '60'], req: String(time) })
+  const answers = () => socket.frames.filter(({ req }) => req !== undefined)
+  await expect.poll(answers).toHaveLength(100)
+  expect(answers().filter((frame) => frame.type === 'error' && frame.code === 'conflict')).toHaveLength(91)
+  await expect
+    .poll(() => {
+      socket.send({ cmd: 'exec_start', command: ['echo', 'again'] })
+      return socket.frames.some(({ type }) => type === 'exec_exit')
+    })
+    .toBe(true)
 })

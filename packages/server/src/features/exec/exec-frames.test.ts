@@ -1,16 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createWorkspace, ExecClient, homeOf, startWithWorkspaces } from '../../testing/exec-client.ts'
-import { type AccountsServer, type Person, succeed } from '../../testing/start-accounts.ts'
+import { ExecClient, homeOf } from '../../testing/exec-client.ts'
+import { makeWorkspace, openLocalEngine } from '../../testing/live-workspace.ts'
+import { type AccountsServer, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 
 let server: AccountsServer
 let ann: Person
 let workspaceId: string
 beforeAll(async () => {
-  server = await startWithWorkspaces()
+  server = await startAccounts({ openEngine: openLocalEngine })
   ann = await server.person('ann')
-  workspaceId = await createWorkspace(ann, 'blue house')
+  workspaceId = await makeWorkspace(ann)
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -156,19 +157,20 @@ test('without capabilities there is one command, with both outputs as one', asyn
   expect(client.socket.frames.filter(({ type }) => type === 'exec_started')).toEqual([])
 })
 
-test('without capabilities a second command ends the first, and that is told before it begins', async () => {
+test('without capabilities a command that is replaced or stopped says no more: its end would be taken for the next one’s', async () => {
   const client = await open()
-  client.socket.send({ cmd: 'exec_start', command: ['sh', '-c', 'echo first; sleep 1000'] })
+  const first = ['sh', '-c', 'echo first; sleep 1000']
+  client.tell('exec_stop', undefined)
+  client.socket.send({ cmd: 'exec_start', command: first })
   await expect.poll(() => client.text(undefined)).toBe('first\n')
-  client.socket.send({ cmd: 'exec_start', command: ['echo', 'second'] })
-  expect(await client.exit()).toEqual({ type: 'exec_exit', code: 137 })
+  client.socket.send({ cmd: 'exec_start', command: first })
+  await expect.poll(() => client.text(undefined)).toBe('first\nfirst\n')
+  client.tell('exec_stop', undefined)
+  client.socket.send({ cmd: 'exec_start', command: ['echo', 'last'] })
   expect(await client.exit()).toEqual({ type: 'exec_exit', code: 0 })
-  expect(client.socket.frames.map(({ type }) => type).filter((type) => type.startsWith('exec'))).toEqual([
-    'exec_output',
-    'exec_exit',
-    'exec_output',
-    'exec_exit',
-  ])
+  expect(client.text(undefined)).toBe('first\nfirst\nlast\n')
+  expect(client.exitCount()).toBe(1)
+  expect(client.socket.frames.filter(({ type }) => type === 'error')).toEqual([])
 })
 
 test('a second command that is refused leaves the first alone', async () => {

@@ -5,7 +5,6 @@ import { FrameError } from '../../kernel/frame-error.ts'
 import type { Attachment } from '../attachments/attachment.ts'
 import { findSignal } from './exec-signal.ts'
 import { EXEC_PERMISSION, type Execs } from './execs.ts'
-import { KILLED } from './live-exec.ts'
 
 type Commands = 'exec_start' | 'exec_input' | 'exec_close_stdin' | 'exec_signal' | 'exec_stop'
 
@@ -48,7 +47,7 @@ export const execFrames = (execs: Execs): FrameRows<Attachment, Commands> => ({
   exec_stop: {
     scope: 'workspace',
     ...ofLiveOne,
-    handle: ({ peer, frame }) => execs.of(peer).find(frame)?.kill(KILLED),
+    handle: ({ peer, frame }) => execs.of(peer).stop(frame),
   },
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { execRequest } from './exec-request.ts'
 
-const person = { userId: 'u1', handle: 'ann', userHome: '/home/svc' }
+const user = { userId: 'u1', handle: 'ann', userHome: '/home/svc' }
 const OWN = {
   HOME: '/home/svc',
   SSH_AUTH_SOCK: '/tmp/svc-ssh-agent-u1.sock',
@@ -9,7 +9,7 @@ const OWN = {
   SVCWS_USER_HANDLE: 'ann',
 }
 const wanted = (more: object = {}) => ({ command: ['ls', '-l'], login: false, ...more })
-const separate = { person, mergeErrors: false }
+const separate = { user, mergeErrors: false }
 
 test('a command runs at home, with the variables of the person', () => {
   expect(execRequest(wanted(), separate)).toEqual({ argv: ['ls', '-l'], login: false, cwd: '/home/svc', env: OWN })
@@ -30,7 +30,7 @@ test('variables of the client win', () => {
 })
 
 test('errors that are merged go through one pipe, and the arguments stay apart', () => {
-  expect(execRequest(wanted(), { person, mergeErrors: true }).argv.slice(-2)).toEqual(['ls', '-l'])
+  expect(execRequest(wanted(), { user, mergeErrors: true }).argv.slice(-2)).toEqual(['ls', '-l'])
 })
 
 test.each([

@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 import { MAX_PAYLOAD_BYTES } from '@svc/protocol/agent/frames'
-import { type ExecRequest, sshAgentSocket } from '@svc/protocol/agent/requests'
+import type { ExecRequest } from '@svc/protocol/agent/requests'
 import type { FrameOf } from '@svc/protocol/ws/client-frames'
 import { FrameError } from '../../kernel/frame-error.ts'
+import { userEnv, type WorkspaceUser } from '../attachments/user-env.ts'
 
 /** Room for what the agent's protocol adds. */
 const MAX_REQUEST_BYTES = MAX_PAYLOAD_BYTES - 1024
@@ -12,17 +13,10 @@ const MERGE_ERRORS = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'] as const
 
 type Wanted = Pick<FrameOf<'exec_start'>, 'command' | 'login' | 'cwd' | 'env'>
 
-/** For whom a command runs. */
-export interface Person {
-  readonly userId: string
-  readonly handle: string
-  readonly userHome: string
-}
-
 /** What the agent is asked to run; throws `FrameError` for what no system could run. */
 export function execRequest(
   wanted: Wanted,
-  { person, mergeErrors }: { person: Person; mergeErrors: boolean },
+  { user, mergeErrors }: { user: WorkspaceUser; mergeErrors: boolean },
 ): Omit<ExecRequest, 'op'> {
   const { command, login, cwd = '.', env = {} } = wanted
   if (command[0] === '') throw new FrameError('invalid', 'There is no command to run')
@@ -36,21 +30,12 @@ export function execRequest(
   const request = {
     argv: mergeErrors ? [...MERGE_ERRORS, ...command] : command,
     login,
-    cwd: posix.resolve(person.userHome, cwd),
+    cwd: posix.resolve(user.userHome, cwd),
     // The client's own come last: a command can change them all anyway.
-    env: { ...personEnv(person), ...env },
+    env: { ...userEnv(user), ...env },
   }
   if (Buffer.byteLength(JSON.stringify(request)) > MAX_REQUEST_BYTES) {
     throw new FrameError('too_large', 'The command is longer than any system takes')
   }
   return request
-}
-
-function personEnv({ userId, handle, userHome }: Person): Record<string, string> {
-  return {
-    HOME: userHome,
-    SSH_AUTH_SOCK: sshAgentSocket(userId),
-    SVCWS_USER_ID: userId,
-    SVCWS_USER_HANDLE: handle,
-  }
 }

@@ -4,8 +4,9 @@ import { lstatSync } from 'node:fs'
 import { chmod, link, mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createWorkspace, homeOf, startWithWorkspaces } from '../../testing/exec-client.ts'
-import { type AccountsServer, type Person, succeed } from '../../testing/start-accounts.ts'
+import { homeOf } from '../../testing/exec-client.ts'
+import { makeWorkspace, openLocalEngine } from '../../testing/live-workspace.ts'
+import { type AccountsServer, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 import { scratchFolder } from '../../testing/start-daemon.ts'
 
 /** What the guide tells people to use. */
@@ -16,9 +17,9 @@ let server: AccountsServer
 let ann: Person
 let workspaceId: string
 beforeAll(async () => {
-  server = await startWithWorkspaces()
+  server = await startAccounts({ openEngine: openLocalEngine })
   ann = await server.person('ann')
-  workspaceId = await createWorkspace(ann, 'blue house')
+  workspaceId = await makeWorkspace(ann)
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

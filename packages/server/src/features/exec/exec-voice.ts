@@ -1,3 +1,4 @@
+import { toBase64 } from '../../kernel/frame-bytes.ts'
 import type { Peer } from '../../kernel/peer.ts'
 
 export type OutputStream = 'stdout' | 'stderr'
@@ -43,6 +44,3 @@ function binaryOutput(peer: Peer, channel: number): ExecVoice['output'] {
     peer.sendBinary({ kind: stream === 'stdout' ? 'execStdout' : 'execStderr', channel, offset, payload }, sent)
   }
 }
-
-const toBase64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')

@@ -1,19 +1,17 @@
 import type { Permission } from '@svc/protocol/permissions'
 import type { FrameOf } from '@svc/protocol/ws/client-frames'
-import type { Announcer } from '../../kernel/announcer.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Peer } from '../../kernel/peer.ts'
 import type { Attachment } from '../attachments/attachment.ts'
+import type { Attachments } from '../attachments/attachments.ts'
 import { ConnectionExecs, type StartedExec } from './connection-execs.ts'
 import { KILLED } from './live-exec.ts'
 
 export const EXEC_PERMISSION = 'exec-and-sync' satisfies Permission
 
 interface ExecsParts {
-  /** Whose rights may have changed. */
-  readonly rightsChanged: Announcer<Attachment>
-  allows(attachment: Attachment, permission: Permission): Promise<boolean>
+  readonly attachments: Pick<Attachments, 'rightsChanged' | 'endUnlessAllowed'>
   handleOf(userId: string): Promise<string>
   readonly clock: Clock
   readonly background: Background
@@ -26,7 +24,7 @@ export class Execs {
 
   constructor(parts: ExecsParts) {
     this.#parts = parts
-    parts.rightsChanged.subscribe((attachment) => this.#look(attachment))
+    parts.attachments.rightsChanged.subscribe((attachment) => this.#look(attachment))
   }
 
   of(peer: Peer): ConnectionExecs {
@@ -52,16 +50,11 @@ export class Execs {
 
   /** Whoever has lost the right has no command left. */
   #look(attachment: Attachment): void {
-    const { background, allows } = this.#parts
+    const { background, attachments } = this.#parts
     const execs = this.#ofPeer.get(attachment.peer)
     if (!execs || execs.size === 0) return
-    background.run('looking whether commands may go on', async () => {
-      let isAllowed = false
-      try {
-        isAllowed = await allows(attachment, EXEC_PERMISSION)
-      } finally {
-        if (!isAllowed) execs.killAll(KILLED)
-      }
-    })
+    background.run('looking whether commands may go on', () =>
+      attachments.endUnlessAllowed(attachment, [EXEC_PERMISSION], () => execs.killAll(KILLED)),
+    )
   }
 }

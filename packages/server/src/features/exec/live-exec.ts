@@ -10,8 +10,6 @@ import { SendWindow } from './send-window.ts'
 const PIECE_BYTES = 64 * 1024
 /** Output of one command that may be on its way to a client. More is left with the agent, and so with the command. */
 const WINDOW_BYTES = 4 * PIECE_BYTES
-/** What it costs to keep a message beside its bytes, so that a million single ones are not free. */
-const MESSAGE_COST_BYTES = 256
 
 /** Ended by us. */
 export const KILLED: ExecExit = { code: 137, signal: 'KILL' }
@@ -27,7 +25,7 @@ export class LiveExec {
   readonly #voice: ExecVoice
   readonly #errors: OutputStream
   readonly #active: () => void
-  readonly #ended: () => void
+  readonly #ended: (how: { isKilled: boolean }) => void
   readonly #window = new SendWindow({ maxBytes: WINDOW_BYTES })
   #hasEnded = false
 
@@ -40,7 +38,8 @@ export class LiveExec {
     errors: OutputStream
     /** Something came from it or went to it. */
     active: () => void
-    ended: () => void
+    /** `isKilled`: by us, and the agent may not have got to it yet. */
+    ended: (how: { isKilled: boolean }) => void
   }) {
     this.#exec = parts.exec
     this.#hold = parts.hold
@@ -65,7 +64,7 @@ export class LiveExec {
     const { stdin } = this.#exec
     if (stdin.writableEnded) throw new FrameError('invalid', 'The input of this command was closed')
     this.#active()
-    if (bytes.length > 0) stdin.write(bytes, this.#hold(bytes.length + MESSAGE_COST_BYTES))
+    if (bytes.length > 0) stdin.write(bytes, this.#hold(bytes.length))
   }
 
   /** No more input; its output goes on. */
@@ -77,11 +76,11 @@ export class LiveExec {
     this.#exec.signal(name)
   }
 
-  /** Ends the command and everything it has started, at once. */
-  kill(exit: ExecExit): void {
+  /** Ends the command and everything it has started, at once. Without an exit the client is not told. */
+  kill(exit?: ExecExit): void {
     this.#exec.signal('SIGKILL')
     this.#exec.close()
-    this.#end(exit)
+    this.#end(exit, { isKilled: true })
   }
 
   /** The client is gone: the command is asked to end, and has a moment to tidy up. */
@@ -113,11 +112,11 @@ export class LiveExec {
     }
   }
 
-  #end(exit: ExecExit): void {
+  #end(exit: ExecExit | undefined, how = { isKilled: false }): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    this.#voice.exit(exit)
-    this.#ended()
+    if (exit) this.#voice.exit(exit)
+    this.#ended(how)
   }
 }
 

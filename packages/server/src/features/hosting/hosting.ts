@@ -70,6 +70,7 @@ export class Hosting {
     if (revocations.count !== changesBefore) revocations.review([opened])
     return {
       containerPort,
+      isPublic: visitor === undefined,
       ownTokens: new Set(own.keys()),
       revoked: opened.gone.signal,
       touch: () => lifecycle.find(workspaceId)?.touch(),

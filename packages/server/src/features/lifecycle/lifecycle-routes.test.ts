@@ -1,25 +1,13 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LocalEngine } from '../../engine/local/local-engine.ts'
-import { systemClock } from '../../kernel/clock.ts'
-import { MemoryLog } from '../../testing/memory-log.ts'
-import { AGENT_DIR, run } from '../../testing/open-machine.ts'
+import { openLocalEngine } from '../../testing/live-workspace.ts'
+import { run } from '../../testing/open-machine.ts'
 import { type AccountsServer, field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
 
 let server: AccountsServer
 let ann: Person
 let eve: Person
 beforeAll(async () => {
-  server = await startAccounts({
-    openEngine: (folder) =>
-      LocalEngine.open({
-        stateDir: join(folder, 'state'),
-        dataDir: join(folder, 'data'),
-        agentDir: AGENT_DIR,
-        clock: systemClock,
-        log: new MemoryLog(),
-      }),
-  })
+  server = await startAccounts({ openEngine: openLocalEngine })
   ann = await server.person('ann')
   eve = await server.person('eve')
 })

@@ -24,6 +24,7 @@ export class Relay {
   readonly #clock: Clock
   readonly #listener: SshListener
   readonly #ended: () => void
+  #forget: () => void = () => {}
   #isOver = false
 
   /** Throws `FrameError` when the workspace does not run. */
@@ -39,7 +40,7 @@ export class Relay {
       connected: (accept) => this.pipe.connected(accept),
       ended: () => this.stop(),
     })
-    attachment.onLeft(() => this.stop())
+    this.#forget = attachment.onLeft(() => this.stop())
   }
 
   /** The path at which programs find the agent, once they do. A relay that cannot begin is over. */
@@ -70,6 +71,7 @@ export class Relay {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#forget()
     this.pipe.end()
     this.#listener.close()
     this.#ended()

@@ -1,5 +1,6 @@
 import type { BinaryFrame } from '@svc/protocol/ws/binary-frames'
 import type { ServerFrame } from '@svc/protocol/ws/server-frames'
+import { toBase64 } from '../../kernel/frame-bytes.ts'
 import type { Peer } from '../../kernel/peer.ts'
 
 /** So that no connection holds the line of its client for long. */
@@ -26,8 +27,8 @@ function binarySender(peer: Peer, channel: number) {
 
 function textSender(peer: Peer, conn: number | undefined) {
   return (bytes: Uint8Array) => {
-    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
-    const frame: ServerFrame = { type: 'ssh_agent_response', ...(conn === undefined ? {} : { conn }), data }
+    const known = conn === undefined ? {} : { conn }
+    const frame: ServerFrame = { type: 'ssh_agent_response', ...known, data: toBase64(bytes) }
     return new Promise<void>((sent) => peer.send(frame, sent))
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { sshAgentSocket } from '@svc/protocol/agent/requests'
 import type { Permission } from '@svc/protocol/permissions'
@@ -440,4 +441,18 @@ describe('without ssh2', () => {
     socket.send({ cmd: 'ssh_agent_close', conn: 1 })
     expect(await socket.next('error')).toMatchObject({ code: 'invalid' })
   })
+})
+
+test('an agent that is forwarded and taken back any number of times leaves nothing behind', async () => {
+  const socket = await opened(['ssh2'])
+  const [attachment] = server.app.attachments.in(id)
+  const listeners = () => (attachment ? getEventListeners(attachment.left, 'abort').length : Number.NaN)
+  const before = listeners()
+  for (let time = 0; time < 5; time++) {
+    socket.send({ cmd: 'ssh_agent_start' })
+    await socket.next('ssh_agent_started')
+    socket.send({ cmd: 'ssh_agent_stop' })
+    await socket.next('ssh_agent_stopped')
+  }
+  expect(listeners()).toBe(before)
 })

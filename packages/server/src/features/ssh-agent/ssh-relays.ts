@@ -1,9 +1,9 @@
 import type { Permission } from '@svc/protocol/permissions'
-import type { Announcer } from '../../kernel/announcer.ts'
 import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Peer } from '../../kernel/peer.ts'
 import type { Attachment } from '../attachments/attachment.ts'
+import type { Attachments } from '../attachments/attachments.ts'
 import type { AgentPipe } from './agent-pipe.ts'
 import { Relay } from './relay.ts'
 
@@ -11,9 +11,7 @@ import { Relay } from './relay.ts'
 export const FORWARDING_PERMISSIONS = ['code-in-isolation', 'exec-and-sync'] as const satisfies Permission[]
 
 interface SshRelaysParts {
-  /** Whose rights may have changed. */
-  readonly rightsChanged: Announcer<Attachment>
-  allows(attachment: Attachment, permission: Permission): Promise<boolean>
+  readonly attachments: Pick<Attachments, 'rightsChanged' | 'endUnlessAllowed'>
   readonly clock: Clock
   readonly background: Background
 }
@@ -28,12 +26,7 @@ export class SshRelays {
 
   constructor(parts: SshRelaysParts) {
     this.#parts = parts
-    parts.rightsChanged.subscribe((attachment) => this.#look(attachment))
-  }
-
-  /** Those that there are, for tests. */
-  get size(): number {
-    return this.#relays.size
+    parts.attachments.rightsChanged.subscribe((attachment) => this.#look(attachment))
   }
 
   /** Resolves with the path at which programs find the agent, once they do. */
@@ -65,14 +58,9 @@ export class SshRelays {
   #look(attachment: Attachment): void {
     const relay = this.#relays.get(attachment.peer)
     if (!relay) return
-    const { background, allows } = this.#parts
-    background.run('looking whether an ssh agent may still be forwarded', async () => {
-      let isAllowed = false
-      try {
-        for (const permission of FORWARDING_PERMISSIONS) isAllowed ||= await allows(attachment, permission)
-      } finally {
-        if (!isAllowed) relay.stop()
-      }
-    })
+    const { background, attachments } = this.#parts
+    background.run('looking whether an ssh agent may still be forwarded', () =>
+      attachments.endUnlessAllowed(attachment, FORWARDING_PERMISSIONS, () => relay.stop()),
+    )
   }
 }

@@ -16,14 +16,14 @@ export class ContainerTerminals {
   readonly #views = new Map<Attachment, TerminalView>()
   /** What each window was last asked to be, or said that it is. */
   readonly #sizes = new Map<number, Size>()
+  readonly #over = new AbortController()
   #uses = 0
-  #isOver = false
 
   constructor(running: RunningWorkspace, clock: Clock) {
     this.workspaceId = running.workspaceId
     this.containerId = running.containerId
     this.#running = running
-    this.windows = new ContainerWindows({ agent: () => running.agent, clock })
+    this.windows = new ContainerWindows({ agent: () => running.agent, ended: this.#over.signal, clock })
   }
 
   /** Of this container, also when the workspace has another by now. */
@@ -33,11 +33,11 @@ export class ContainerTerminals {
 
   /** The container has stopped, or is about to: nothing of it may be shown any more. */
   get isOver(): boolean {
-    return this.#isOver
+    return this.#over.signal.aborted
   }
 
   end(): void {
-    this.#isOver = true
+    this.#over.abort()
   }
 
   get views(): readonly TerminalView[] {

@@ -35,6 +35,7 @@ export interface NewWindow {
  */
 export class ContainerWindows {
   readonly #agent: () => AgentClient
+  readonly #ended: AbortSignal
   readonly #clock: Clock
   readonly #writing = new FifoLock()
   readonly #windows = new Map<number, TerminalWindow>()
@@ -44,8 +45,10 @@ export class ContainerWindows {
   #hasService = false
   #next = 1
 
-  constructor(parts: { agent: () => AgentClient; clock: Clock }) {
+  /** `ended`: nobody needs an answer of this container any more. */
+  constructor(parts: { agent: () => AgentClient; ended: AbortSignal; clock: Clock }) {
     this.#agent = parts.agent
+    this.#ended = parts.ended
     this.#clock = parts.clock
   }
 
@@ -95,6 +98,7 @@ export class ContainerWindows {
         listed.set(window.n, label)
         if (!this.#windows.has(window.n) && !this.#hasChannel(window.channel)) this.#windows.set(window.n, window)
       }
+      const hadService = this.#hasService
       this.#hasService = !this.#over.has(SERVICE_WINDOW.n) && terminals.some(({ id }) => id === SERVICE_TERMINAL)
       this.#next = Math.max(this.#next, opened + 1, ...[...listed.keys()].map((n) => n + 1))
       const gone = [...this.#windows.values()].filter(({ n }) => !listed.has(n))
@@ -103,24 +107,17 @@ export class ContainerWindows {
         // One that ended in this moment has no label any more.
         if (listed.get(window.n) !== labelOf(window)) await this.#label(window, signal).catch(() => {})
       }
-      return gone
+      return hadService && !this.#hasService ? [SERVICE_WINDOW, ...gone] : gone
     })
   }
 
   open(wish: NewWindow): Promise<TerminalWindow> {
-    return this.#write(async (signal) => {
-      const { ownerId, name, isShared, size, cwd, env } = wish
-      if (this.ownedBy(ownerId).length >= MAX_WINDOWS_EACH) {
-        throw new FrameError('conflict', `You have ${MAX_WINDOWS_EACH} windows already: close one first`)
-      }
-      const window: TerminalWindow = { n: this.#next, ownerId, name, isShared, channel: this.#freeChannel() }
-      const request = { id: terminalId(window), label: labelOf(window), ...size, cwd, env }
-      await this.#agent().terminals.open(request, { signal })
-      this.#next++
-      this.#windows.set(window.n, window)
-      this.noteUse(window)
-      return window
-    })
+    return this.#write((signal) => this.#open(wish, signal))
+  }
+
+  /** For somebody without a window. Their tabs may all ask at once: the first opens one, and it is that of all. */
+  openFirst(wish: NewWindow): Promise<TerminalWindow> {
+    return this.#write(async (signal) => this.lastUsedBy(wish.ownerId) ?? (await this.#open(wish, signal)))
   }
 
   rename({ n }: TerminalWindow, name: string): Promise<TerminalWindow> {
@@ -142,26 +139,46 @@ export class ContainerWindows {
     })
   }
 
-  /** Ends what runs in it. */
+  /** Ends what runs in it. That it has ended is the caller's to tell: it is not known any more when its shell ends. */
   close({ n, ownerId }: TerminalWindow, options: { mayBeLast: boolean }): Promise<void> {
     return this.#write(async (signal) => {
-      if (!this.#windows.has(n)) return
+      const window = this.#windows.get(n)
+      if (!window) return
       if (!options.mayBeLast && this.ownedBy(ownerId).length === 1) {
         throw new FrameError('conflict', 'The last window cannot be closed')
       }
-      await this.#agent().terminals.close(terminalId({ n }), { signal })
-      this.#over.add(n)
       this.#windows.delete(n)
+      try {
+        await this.#agent().terminals.close(terminalId({ n }), { signal })
+        this.#over.add(n)
+      } catch (error) {
+        if (!this.#over.has(n)) this.#windows.set(n, window)
+        throw error
+      }
     })
   }
 
-  /** Its shell has ended. Answers whether it was known until now. */
-  forget({ n }: TerminalWindow): boolean {
+  /** Its shell has ended. Answers the window as it was last; undefined when it was not known any more. */
+  forget({ n }: TerminalWindow): TerminalWindow | undefined {
+    const known = this.find(n)
     this.#over.add(n)
-    if (n !== SERVICE_WINDOW.n) return this.#windows.delete(n)
-    const had = this.#hasService
-    this.#hasService = false
-    return had
+    if (n === SERVICE_WINDOW.n) this.#hasService = false
+    else this.#windows.delete(n)
+    return known
+  }
+
+  async #open(wish: NewWindow, signal: AbortSignal): Promise<TerminalWindow> {
+    const { ownerId, name, isShared, size, cwd, env } = wish
+    if (this.ownedBy(ownerId).length >= MAX_WINDOWS_EACH) {
+      throw new FrameError('conflict', `You have ${MAX_WINDOWS_EACH} windows already: close one first`)
+    }
+    const window: TerminalWindow = { n: this.#next, ownerId, name, isShared, channel: this.#freeChannel() }
+    const request = { id: terminalId(window), label: labelOf(window), ...size, cwd, env }
+    await this.#agent().terminals.open(request, { signal })
+    this.#next++
+    this.#windows.set(window.n, window)
+    this.noteUse(window)
+    return window
   }
 
   #change(n: number, change: (window: TerminalWindow) => TerminalWindow): Promise<TerminalWindow> {
@@ -194,7 +211,7 @@ export class ContainerWindows {
   /** One after the other; an agent that does not answer holds up the next for no longer than the limit. */
   async #write<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const release = await this.#writing.acquire()
-    const late = deadline(this.#clock, ANSWER_LIMIT_MS, 'asking the agent about terminals')
+    const late = deadline(this.#clock, ANSWER_LIMIT_MS, 'asking the agent about terminals', this.#ended)
     try {
       return await work(late.signal)
     } catch (error) {

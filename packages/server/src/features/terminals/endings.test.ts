@@ -40,6 +40,22 @@ test('a client that knows nothing of endings is shown another of its windows, an
   await tab.next('terminal_windows', ({ windows }) => windows[0]?.id === '@3')
   await tab.until(() => tab.frames.filter((frame) => frame.type === 'terminal_output' && frame.screen).length === 4)
   await run(tab, 'echo "<$x>"', '<>')
+  const lists = tab.frames.flatMap((frame) => (frame.type === 'terminal_windows' ? [frame.windows.length] : []))
+  expect(lists).not.toContain(0)
+})
+
+test('tabs that know nothing of endings and lose their last window together get one in its place', async () => {
+  await using desk = await startDesk()
+  const [one, other] = [await desk.tab(desk.ann), await desk.tab(desk.ann)]
+  await start(one)
+  await start(other)
+  await run(one, 'echo re""ady', 'ready')
+  type(one, 'exit\r')
+  for (const tab of [one, other])
+    await tab.until(() => tab.frames.filter((frame) => frame.type === 'terminal_output' && frame.screen).length === 2)
+  await run(one, 'echo from-""one', 'from-one')
+  await other.untilOutput('from-one')
+  expect(await desk.running().agent.terminals.list()).toMatchObject({ opened: 2 })
 })
 
 test('a shell that ends at once is not replaced for ever', async () => {
@@ -148,4 +164,29 @@ test('what is typed and what is printed keep a workspace from being idle', async
   })
   await tab.untilOutput('printed')
   expect(idle()).toMatchObject({ idleSeconds: 0 })
+})
+
+test('showing a terminal keeps a workspace from being idle, and a new size of the screen does not', async () => {
+  await using desk = await startDesk()
+  const idle = () => desk.server.app.lifecycle.status({ id: desk.workspaceId })
+  const tab = await desk.tab(desk.ann, TEXT)
+  await start(tab)
+  // A program that says nothing, whatever happens to its terminal.
+  await run(tab, 'stty -echo; echo re""ady; exec sleep 1000', 'ready')
+  for (const frame of [
+    { cmd: 'terminal_start' },
+    { cmd: 'terminal_select_window', window_id: '@1' },
+    { cmd: 'share_window', window_id: '@1' },
+    { cmd: 'join_shared_terminal', user_id: desk.ann.id, window_id: '@1' },
+  ]) {
+    desk.server.clock.advance(30_000)
+    expect(idle()).toMatchObject({ idleSeconds: 30 })
+    await ask(tab, frame)
+    if (frame.cmd !== 'share_window') expect(idle(), frame.cmd).toMatchObject({ idleSeconds: 0 })
+    else desk.running().touch()
+  }
+  desk.server.clock.advance(30_000)
+  await ask(tab, { cmd: 'terminal_resize', cols: 50, rows: 10 })
+  await tab.next('terminal_resized')
+  expect(idle()).toMatchObject({ idleSeconds: 30 })
 })

@@ -3,7 +3,7 @@ import { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { FrameError } from '../../kernel/frame-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Peer, Peers } from '../../kernel/peer.ts'
+import type { Peers } from '../../kernel/peer.ts'
 import { Repeated } from '../../kernel/repeated.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Attachment } from '../attachments/attachment.ts'
@@ -17,6 +17,7 @@ import { OwnTerminals } from './own-terminals.ts'
 import { RunningTerminals } from './running-terminals.ts'
 import { SharedTerminals } from './shared-terminals.ts'
 import { Sharing } from './sharing.ts'
+import { ShownTerminal } from './shown-terminal.ts'
 import type { TerminalView } from './terminal-view.ts'
 import { type ViewEnd, Viewing } from './viewing.ts'
 import { WindowEnds } from './window-ends.ts'
@@ -41,13 +42,17 @@ interface LiveTerminalsParts {
 export class LiveTerminals {
   readonly own: OwnTerminals
   readonly sharing: Sharing
+  readonly shown: ShownTerminal
   readonly #parts: LiveTerminalsParts
   readonly #running: RunningTerminals
   readonly #viewing: Viewing
+  readonly #news: WindowNews
   readonly #shared: SharedTerminals
   readonly #ends: WindowEnds
   readonly #background: Background
   readonly #refreshing: Repeated
+  /** Those that are being looked at. */
+  readonly #refreshed = new Set<ContainerTerminals>()
   readonly #subscriptions: (() => void)[] = []
 
   constructor(parts: LiveTerminalsParts) {
@@ -66,10 +71,17 @@ export class LiveTerminals {
     const shared = new SharedTerminals(parts)
     const ends = new WindowEnds({ news, shared })
     const [running, viewing] = [this.#running, this.#viewing]
+    this.#news = news
     this.#shared = shared
     this.#ends = ends
     this.own = new OwnTerminals({ running, viewing, news, shared, ends, accounts, clock, background: this.#background })
-    this.sharing = new Sharing({ ...parts, running, viewing, own: this.own, shared, ends, attachments })
+    this.sharing = new Sharing({
+      ...parts,
+      ...{ running, viewing, shared, ends },
+      own: this.own,
+      background: this.#background,
+    })
+    this.shown = new ShownTerminal({ attachments, viewing })
     const work = () => this.#refreshAll()
     this.#refreshing = new Repeated({ what: 'looking for windows that ended', everyMs: REFRESH_MS, work, clock, log })
   }
@@ -88,8 +100,11 @@ export class LiveTerminals {
   async end(): Promise<void> {
     for (const unsubscribe of this.#subscriptions.splice(0)) unsubscribe()
     await this.#refreshing.stop()
-    // A client that takes nothing would otherwise be waited for.
-    for (const { views } of this.#running.all()) for (const view of views) this.#viewing.leave(view.attachment)
+    // A client that takes nothing, or an agent that does not answer, would otherwise be waited for.
+    for (const { workspaceId, views } of this.#running.all()) {
+      this.#running.take(workspaceId)
+      for (const view of views) this.#viewing.leave(view.attachment)
+    }
     await this.#background.settled()
   }
 
@@ -101,43 +116,6 @@ export class LiveTerminals {
     } catch (error) {
       throw agentRefusal(error)
     }
-  }
-
-  /** Answers nothing unless somebody waits for it: keys that come after the end of a terminal are of no interest. */
-  input(peer: Peer, bytes: Uint8Array, options: { channel: number | undefined; isAwaited: boolean }): void {
-    const attachment = this.#parts.attachments.find(peer)
-    const shown = attachment && this.#viewing.find(attachment)
-    const { channel, isAwaited } = options
-    if (!shown || (channel !== undefined && channel !== shown.view.window.channel)) {
-      if (isAwaited) throw new FrameError('not_connected', 'This terminal is not open on this connection')
-    } else if (shown.view.input(bytes)) {
-      if (shown.view.access === 'own') shown.container.used(shown.view)
-    } else if (isAwaited) {
-      throw new FrameError(undefined, 'Permission denied')
-    }
-  }
-
-  resize(peer: Peer, said: { cols?: number | undefined; rows?: number | undefined }): void {
-    const size = this.#viewing.noteSize(peer, said)
-    const attachment = this.#parts.attachments.find(peer)
-    const shown = attachment && this.#viewing.find(attachment)
-    if (!shown) return
-    shown.view.size = size
-    if (shown.view.access === 'own') shown.container.used(shown.view)
-    shown.container.settleSize(shown.view.window)
-  }
-
-  acknowledge(peer: Peer, { channel, offset }: { channel: number; offset: number }): void {
-    const attachment = this.#parts.attachments.find(peer)
-    const view = attachment && this.#viewing.find(attachment)?.view
-    if (view?.window.channel === channel) view.acknowledge(offset)
-  }
-
-  /** `joined` leaves only somebody else's. */
-  stop(peer: Peer, options: { only?: 'joined' } = {}): void {
-    const attachment = this.#parts.attachments.find(peer)
-    const view = attachment && this.#viewing.find(attachment)?.view
-    if (attachment && view && (options.only !== 'joined' || view.isJoined)) this.#viewing.leave(attachment)
   }
 
   #heard(news: LifecycleNews): void {
@@ -164,13 +142,20 @@ export class LiveTerminals {
       if (end.reason === 'container' && this.#isRunning(container)) this.#left(container, view)
       return
     }
-    const window = container.windows.find(view.window.n)
-    const wasKnown = container.windows.forget(view.window)
+    this.#run('telling of the end of a window', () => this.#tellEnd(container, view))
+  }
+
+  async #tellEnd(container: ContainerTerminals, view: TerminalView): Promise<void> {
+    const known = container.windows.forget(view.window)
     const isToBeReplaced = !view.isJoined && !view.attachment.peer.has('exit')
-    this.#run('telling of the end of a window', async () => {
-      if (wasKnown && window) await this.#ends.tell(container, window)
-      if (isToBeReplaced) await this.own.showAnother(container, view)
-    })
+    let isReplaced = false
+    try {
+      if (isToBeReplaced) isReplaced = await this.own.replaceLast(container, view)
+    } finally {
+      if (known) await this.#ends.tell(container, known)
+      else if (isReplaced) await this.#news.tell(container, view.attachment.userId)
+    }
+    if (isToBeReplaced) await this.own.showAnother(container, view)
   }
 
   #left(container: ContainerTerminals, view: TerminalView): void {
@@ -183,11 +168,10 @@ export class LiveTerminals {
     const shown = this.#viewing.find(attachment)
     if (shown) {
       const { container, view } = shown
-      const needed = view.isJoined ? 'spectate-on-shared-terminals' : 'code-in-isolation'
-      if (!(await attachments.allows(attachment, needed))) {
+      await attachments.endUnlessAllowed(attachment, [view.needs], () => {
         this.#viewing.end(container, view, { reason: 'kicked' })
         this.#left(container, view)
-      }
+      })
     }
     const container = this.#running.find(attachment.workspaceId)
     if (container) await this.#shared.tellAnew(container, attachment)
@@ -197,10 +181,16 @@ export class LiveTerminals {
     return this.#running.find(container.workspaceId) === container
   }
 
+  /** Each by itself: an agent that takes its time keeps no other workspace waiting, and is not asked twice at once. */
   async #refreshAll(): Promise<void> {
     const { attachments } = this.#parts
-    const watched = this.#running.all().filter(({ workspaceId }) => attachments.in(workspaceId).length > 0)
-    await Promise.all(watched.map((container) => this.#refresh(container)))
+    for (const container of this.#running.all()) {
+      if (this.#refreshed.has(container) || attachments.in(container.workspaceId).length === 0) continue
+      this.#refreshed.add(container)
+      this.#background.run('looking for windows that ended', () =>
+        this.#refresh(container).finally(() => this.#refreshed.delete(container)),
+      )
+    }
   }
 
   /** An agent that is away is asked again when it is back. */

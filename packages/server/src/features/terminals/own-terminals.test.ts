@@ -60,6 +60,13 @@ test('a second start is answered with the same terminal as it is', async () => {
   await run(tab, 'echo "<$x>"', '<kept>')
 })
 
+test('tabs that begin at the same time have one first window between them', async () => {
+  await using desk = await startDesk()
+  const tabs = [await desk.tab(desk.ann), await desk.tab(desk.ann), await desk.tab(desk.ann)]
+  const all = await Promise.all(tabs.map((tab) => start(tab)))
+  expect(all.map(({ windows }) => windows)).toEqual(tabs.map(() => [term(1, 0, true)]))
+})
+
 test('two tabs of one person show the same, and each can type', async () => {
   await using desk = await startDesk()
   const [one, other] = [await desk.tab(desk.ann), await desk.tab(desk.ann, BYTES)]

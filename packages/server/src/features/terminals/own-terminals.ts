@@ -1,11 +1,12 @@
-import { sshAgentSocket } from '@svc/protocol/agent/requests'
 import type { FrameOf } from '@svc/protocol/ws/client-frames'
 import type { Background } from '../../kernel/background.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Attachment } from '../attachments/attachment.ts'
+import { userEnv } from '../attachments/user-env.ts'
 import { isGone } from './agent-refusal.ts'
 import type { ContainerTerminals } from './container-terminals.ts'
+import type { NewWindow } from './container-windows.ts'
 import type { RunningTerminals } from './running-terminals.ts'
 import type { SharedTerminals } from './shared-terminals.ts'
 import type { TerminalView } from './terminal-view.ts'
@@ -69,16 +70,16 @@ export class OwnTerminals {
   async create(attachment: Attachment, frame: FrameOf<'terminal_new_window'>, asker: Asker): Promise<void> {
     const name = requireName(frame.name)
     const container = await this.#parts.running.require(attachment)
-    await this.#open(container, attachment, name)
-    this.#parts.news.tell(container, attachment.userId, asker)
+    await container.windows.open(await this.#wish(attachment, { name }))
+    await this.#parts.news.tell(container, attachment.userId, asker)
   }
 
   /** One that others may watch from the beginning. */
   async createShared(attachment: Attachment, frame: FrameOf<'create_shared_terminal'>): Promise<ContainerTerminals> {
     const name = requireName(frame.name)
     const container = await this.#parts.running.require(attachment)
-    await this.#open(container, attachment, name, { isShared: true })
-    this.#parts.news.tell(container, attachment.userId)
+    await container.windows.open(await this.#wish(attachment, { name, isShared: true }))
+    await this.#parts.news.tell(container, attachment.userId)
     return container
   }
 
@@ -96,7 +97,7 @@ export class OwnTerminals {
     const container = await running.require(attachment)
     const own = container.windows.requireOwn(attachment.userId, frame)
     const renamed = await container.windows.rename(own, name)
-    news.tell(container, attachment.userId, asker)
+    await news.tell(container, attachment.userId, asker)
     if (renamed.isShared) await shared.tell(container)
   }
 
@@ -107,57 +108,57 @@ export class OwnTerminals {
     asker.reply(news.listFor(container, attachment))
   }
 
-  /** For a client that does not know that a shell can end: it is shown another of its windows, or a new one. */
-  async showAnother(container: ContainerTerminals, ended: TerminalView): Promise<void> {
-    const { viewing, clock, running, news } = this.#parts
+  /**
+   * For a client that does not know that a shell can end: opens a window when there is no other, before anybody hears
+   * that there was none. Answers whether it did.
+   */
+  async replaceLast(container: ContainerTerminals, ended: TerminalView): Promise<boolean> {
+    const { clock } = this.#parts
     const { attachment } = ended
-    const isLost = attachment.left.aborted || running.find(container.workspaceId) !== container
-    if (isLost || viewing.find(attachment)) return
+    if (this.#isLost(container, attachment) || container.windows.lastUsedBy(attachment.userId)) return false
+    const openedAt = this.#replacements.get(ended.window) ?? Number.NEGATIVE_INFINITY
+    if (clock.nowMs() - openedAt < SHORT_LIFE_MS) return false
+    const window = await container.windows.openFirst(await this.#wish(attachment))
+    this.#replacements.set(window, clock.nowMs())
+    return true
+  }
+
+  /** And then shows one that there is. */
+  async showAnother(container: ContainerTerminals, { attachment }: TerminalView): Promise<void> {
+    const { viewing } = this.#parts
+    const window = container.windows.lastUsedBy(attachment.userId)
+    if (!window || this.#isLost(container, attachment) || viewing.find(attachment)) return
     const started = (frame: Parameters<Asker['reply']>[0]) => {
       if (knowsChannels(attachment.peer)) attachment.peer.send(frame)
     }
-    const other = container.windows.lastUsedBy(attachment.userId)
-    if (other) {
-      await this.#show(container, attachment, { window: other, started })
-      return
-    }
-    const openedAt = this.#replacements.get(ended.window) ?? Number.NEGATIVE_INFINITY
-    if (clock.nowMs() - openedAt < SHORT_LIFE_MS) return
-    const window = await this.#open(container, attachment, requireName(undefined))
-    this.#replacements.set(window, clock.nowMs())
-    news.tell(container, attachment.userId)
-    if (!viewing.find(attachment)) await this.#show(container, attachment, { window, started })
+    await this.#show(container, attachment, { window, started })
+  }
+
+  #isLost(container: ContainerTerminals, { left, workspaceId }: Attachment): boolean {
+    return left.aborted || this.#parts.running.find(workspaceId) !== container
   }
 
   /** This connection is told when it is shown; the others at once. */
   async #openFirst(container: ContainerTerminals, attachment: Attachment): Promise<TerminalWindow> {
-    const window = await this.#open(container, attachment, requireName(undefined))
-    this.#parts.news.tell(container, attachment.userId, { peer: attachment.peer, reply: () => {} })
+    const window = await container.windows.openFirst(await this.#wish(attachment))
+    await this.#parts.news.tell(container, attachment.userId, { peer: attachment.peer, reply: () => {} })
     return window
   }
 
-  async #open(
-    container: ContainerTerminals,
-    attachment: Attachment,
-    name: string,
-    options: { isShared: boolean } = { isShared: false },
-  ): Promise<TerminalWindow> {
+  async #wish(
+    { userId, userHome, peer }: Attachment,
+    { name = requireName(undefined), isShared = false }: { name?: string; isShared?: boolean } = {},
+  ): Promise<NewWindow> {
     const { accounts, viewing } = this.#parts
-    const { userId, userHome, peer } = attachment
     const standing = await accounts.findStanding(userId)
-    return container.windows.open({
+    return {
       ownerId: userId,
       name,
-      isShared: options.isShared,
+      isShared,
       size: viewing.sizeOf(peer),
       cwd: userHome,
-      env: {
-        HOME: userHome,
-        SVCWS_USER_ID: userId,
-        SVCWS_USER_HANDLE: standing?.handle ?? '',
-        SSH_AUTH_SOCK: sshAgentSocket(userId),
-      },
-    })
+      env: userEnv({ userId, userHome, handle: standing?.handle ?? '' }),
+    }
   }
 
   async #show(
@@ -169,8 +170,7 @@ export class OwnTerminals {
       return await this.#parts.viewing.show(container, { attachment, access: 'own', ...request })
     } catch (error) {
       // Ended while nobody looked.
-      if (isGone(error) && container.windows.forget(request.window))
-        await this.#parts.ends.tell(container, request.window)
+      if (isGone(error)) await this.#parts.ends.noteEnd(container, request.window)
       throw error
     }
   }

@@ -23,18 +23,18 @@ export class SharedTerminals {
   }
 
   async listFor(container: ContainerTerminals, attachment: Attachment): Promise<SharedTerminal[]> {
-    const mayWatch = await this.#prepare(container, attachment)
+    const [mayWatch] = await this.#prepare(container, [attachment])
     return this.#list(container, attachment, mayWatch)
   }
 
   /** To everybody who has the workspace open. */
   async tell(container: ContainerTerminals, asker?: Asker): Promise<void> {
     const everybody = [...this.#parts.attachments.in(container.workspaceId)]
-    const rights = await Promise.all(everybody.map((attachment) => this.#prepare(container, attachment)))
+    const rights = await this.#prepare(container, everybody)
     // From here on nothing is waited for: a list is never older than one that was sent before it.
     for (const [at, attachment] of everybody.entries()) {
       if (attachment.left.aborted) continue
-      const terminals = this.#list(container, attachment, rights[at] ?? false)
+      const terminals = this.#list(container, attachment, rights[at])
       if (attachment.peer === asker?.peer) asker.reply({ type: 'shared_terminals', terminals })
       else attachment.peer.send({ type: 'shared_terminals', terminals })
     }
@@ -43,7 +43,7 @@ export class SharedTerminals {
   /** What somebody may do has changed: only they are told, and only if they see more or less than before. */
   async tellAnew(container: ContainerTerminals, attachment: Attachment): Promise<void> {
     const before = this.#sawAll.get(attachment)
-    const mayWatch = await this.#prepare(container, attachment)
+    const [mayWatch = false] = await this.#prepare(container, [attachment])
     if (before === undefined || before === mayWatch || attachment.left.aborted) return
     const terminals = this.#list(container, attachment, mayWatch)
     attachment.peer.send({ type: 'shared_terminals', terminals })
@@ -59,15 +59,15 @@ export class SharedTerminals {
     })
   }
 
-  /** Reads what a list takes, so that it can be made without waiting. */
-  async #prepare(container: ContainerTerminals, attachment: Attachment): Promise<boolean> {
+  /** Reads what lists take, so that they can be made without waiting: who of these may watch, and whom they name. */
+  async #prepare(container: ContainerTerminals, everybody: readonly Attachment[]): Promise<boolean[]> {
     const { attachments, accounts } = this.#parts
-    const mayWatch = await attachments.allows(attachment, 'spectate-on-shared-terminals')
-    for (const { ownerId } of container.windows.shared()) await accounts.findStanding(ownerId)
-    return mayWatch
+    const owners = new Set(container.windows.shared().map(({ ownerId }) => ownerId))
+    for (const ownerId of owners) await accounts.findStanding(ownerId)
+    return Promise.all(everybody.map((attachment) => attachments.allows(attachment, 'spectate-on-shared-terminals')))
   }
 
-  #list(container: ContainerTerminals, attachment: Attachment, mayWatch: boolean): SharedTerminal[] {
+  #list(container: ContainerTerminals, attachment: Attachment, mayWatch = false): SharedTerminal[] {
     this.#sawAll.set(attachment, mayWatch)
     const visible = container.windows.shared().filter(({ ownerId }) => mayWatch || ownerId === attachment.userId)
     return visible.flatMap((window) => {

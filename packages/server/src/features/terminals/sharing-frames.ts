@@ -14,7 +14,7 @@ type Commands =
 
 /** The commands about terminals that more than one person sees. */
 export const sharingFrames = (terminals: LiveTerminals): FrameRows<Attachment, Commands> => {
-  const { sharing } = terminals
+  const { sharing, shown } = terminals
   return {
     share_window: {
       scope: 'workspace',
@@ -38,7 +38,7 @@ export const sharingFrames = (terminals: LiveTerminals): FrameRows<Attachment, C
     leave_shared_terminal: {
       scope: 'connection',
       lane: 'terminal',
-      handle: ({ peer }) => terminals.stop(peer, { only: 'joined' }),
+      handle: ({ peer }) => shown.stop(peer, { only: 'joined' }),
     },
     list_shared_terminals: {
       scope: 'workspace',
@@ -49,7 +49,8 @@ export const sharingFrames = (terminals: LiveTerminals): FrameRows<Attachment, C
     create_shared_terminal: {
       scope: 'workspace',
       lane: 'terminal',
-      needs: 'share-terminals',
+      // It is a window of one's own, and shared.
+      needs: { allOf: ['code-in-isolation', 'share-terminals'] },
       handle: ({ attachment, frame, ...asker }) => agentRefusals(sharing.create(attachment, frame, asker)),
     },
     delete_shared_terminal: {

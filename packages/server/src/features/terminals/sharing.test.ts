@@ -43,8 +43,7 @@ test('a shared window can be watched by those who may, and everybody sees who do
   expect(await ask(hers, { cmd: 'share_window', window_id: '@1' })).toMatchObject({ terminals: [entry(ann, 1)] })
   expect((await nextShared(his, 1)).terminals).toEqual([entry(ann, 1)])
   const started = await join(his, ann, 1)
-  expect(started).toMatchObject({ shared_user_id: ann.id, shared_window: '@1', readOnly: true, resumed: false })
-  expect(started).not.toHaveProperty('window_id')
+  expect(started).toMatchObject({ shared_user_id: ann.id, shared_window: 'term', window_id: '@1', readOnly: true })
   await his.untilOutput('before')
   await hers.next('shared_terminals', ({ terminals }) => terminals[0]?.viewers[0]?.user_id === bob.id)
   await run(hers, 'echo af""ter', 'after')
@@ -212,10 +211,16 @@ test('a shared terminal can be made and deleted, by its owner or the owner of th
   const made = await ask(theirs, { cmd: 'create_shared_terminal', name: 'show' })
   expect(made).toMatchObject({ terminals: [entry(cleo, 1, [], 'show')] })
   await join(his, cleo, 1)
+  await nextShared(his, 1)
+  const from = his.frames.length
   const frame = { cmd: 'delete_shared_terminal', user_id: cleo.id, window_id: '@1' }
   expect(await ask(his, frame)).toMatchObject({ type: 'error', message: 'Permission denied' })
   expect(await ask(hers, frame)).toMatchObject({ type: 'shared_terminals', terminals: [] })
-  expect(await his.next('terminal_exited')).toMatchObject({ reason: 'exited' })
+  await nextShared(his, 0)
+  const told = his.frames.slice(from).map(({ type: kind }) => kind)
+  const ends = told.slice(told.indexOf('terminal_exited'))
+  expect(ends).toEqual(['terminal_exited', 'shared_terminal_deleted', 'shared_terminals'])
+  expect(await his.next('terminal_exited')).toMatchObject({ reason: 'kicked' })
   expect(await theirs.next('shared_terminal_deleted')).toMatchObject({ window_id: '@1', window_name: 'show' })
   await expect.poll(async () => (await desk.running().agent.terminals.list()).terminals).toEqual([])
   await ask(theirs, { cmd: 'create_shared_terminal', name: 'again' })
@@ -241,6 +246,43 @@ test('the service is always there to be watched, and nobody can close it or take
   expect(await ask(hers, { cmd: 'delete_shared_terminal', ...service })).toMatchObject({ code: 'invalid' })
   expect(await ask(hers, { cmd: 'unshare_window', ...service })).toMatchObject({ terminals: [{ is_service: true }] })
   expect(await ask(his, { cmd: 'list_shared_terminals' })).toMatchObject({ terminals: [{ is_service: true }] })
+})
+
+test('a plain client that joins is told so, then shown all of it, then told who watches', async () => {
+  await using desk = await startShared()
+  const { ann, bob } = desk
+  const [hers, his] = [await desk.tab(ann), await desk.tab(bob)]
+  await start(hers)
+  await run(hers, 'for n in $(seq 5000); do printf "%0100d\\n" $n; done; echo lo""ng', 'long')
+  hers.send({ cmd: 'share_window', window_id: '@1' })
+  await nextShared(his, 1)
+  const from = his.frames.length
+  his.send({ cmd: 'join_shared_terminal', user_id: ann.id, window_id: '@1' })
+  const { terminals } = await nextShared(his, 1)
+  expect(terminals).toEqual([entry(ann, 1, [bob])])
+  const [started, ...others] = his.frames.slice(from)
+  expect(started).toEqual({
+    type: 'terminal_started',
+    shared_user_id: ann.id,
+    shared_window: 'term',
+    readOnly: true,
+  })
+  expect(others.at(-1)?.type).toBe('shared_terminals')
+  expect(others.slice(0, -1).every((frame) => frame.type === 'terminal_output' && frame.screen)).toBe(true)
+  expect(his.output).toContain('long')
+  await hers.next('shared_terminals', (frame) => frame.terminals[0]?.viewers.length === 1)
+})
+
+test('a service that ends while nobody watches it is gone from the list', async () => {
+  await using desk = await startShared({ workspace: { service_command: 'cat' } })
+  const his = await desk.tab(desk.bob, TEXT)
+  expect(await ask(his, { cmd: 'list_shared_terminals' })).toMatchObject({ terminals: [{ is_service: true }] })
+  const { terminals } = desk.running().agent
+  await terminals.close('service')
+  await expect.poll(async () => (await terminals.list()).terminals).toEqual([])
+  desk.server.clock.advance(5_000)
+  expect(await his.next('shared_terminal_deleted')).toMatchObject({ user_id: systemAgent.id, window_id: '@0' })
+  await nextShared(his, 0)
 })
 
 test('who watched goes on where they were, but never in a service, which every container has', async () => {

@@ -1,5 +1,6 @@
 import type { FrameOf } from '@svc/protocol/ws/client-frames'
-import { FrameError } from '../../kernel/frame-error.ts'
+import type { Background } from '../../kernel/background.ts'
+import { actionDenied, FrameError } from '../../kernel/frame-error.ts'
 import type { Attachment } from '../attachments/attachment.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
@@ -21,6 +22,7 @@ interface SharingParts {
   readonly ends: WindowEnds
   readonly attachments: Pick<Attachments, 'allows'>
   readonly workspaces: Pick<Workspaces, 'find'>
+  readonly background: Background
 }
 
 /** Letting others watch a window, and watching those of others. */
@@ -40,7 +42,7 @@ export class Sharing {
 
   /** Only those who watch this window lose it. Always answered, also when it was not shared. */
   async unshare(attachment: Attachment, frame: FrameOf<'unshare_window'>, asker: Asker): Promise<void> {
-    const { running, shared, viewing } = this.#parts
+    const { running, shared } = this.#parts
     const container = await running.require(attachment)
     const own = container.windows.ownedBy(attachment.userId)
     const window = own.find((each) => windowId(each) === frame.window_id)
@@ -49,15 +51,13 @@ export class Sharing {
       return asker.reply({ type: 'shared_terminals', terminals })
     }
     await container.windows.unshare(window)
-    for (const view of container.showing(window)) {
-      if (view.isJoined) viewing.end(container, view, { reason: 'kicked' })
-    }
+    this.#kick(container, window)
     shared.tellDeleted(container, window)
     await shared.tell(container, asker)
   }
 
   async join(attachment: Attachment, frame: FrameOf<'join_shared_terminal'>, asker: Asker): Promise<void> {
-    const { running, viewing, shared, ends } = this.#parts
+    const { running, viewing, ends } = this.#parts
     const container = await running.require(attachment)
     const mayType = await this.#mayType(attachment)
     // Looked for last: nothing may be waited for between this and the view, which is kicked when it ends.
@@ -65,12 +65,13 @@ export class Sharing {
     if (!window) throw new FrameError('invalid', 'This terminal is not shared')
     const access = mayType ? 'read-write' : 'read-only'
     try {
-      await viewing.show(container, { attachment, window, access, resume: frame.resume, started: asker.reply })
+      const request = { attachment, window, access, resume: frame.resume, started: asker.reply } as const
+      const { shown } = await viewing.show(container, request)
+      await this.#tellOfViewer(container, attachment, shown)
     } catch (error) {
-      if (isGone(error) && container.windows.forget(window)) await ends.tell(container, window)
+      if (isGone(error)) await ends.noteEnd(container, window)
       throw error
     }
-    await shared.tell(container)
   }
 
   async list(attachment: Attachment, asker: Asker): Promise<void> {
@@ -93,10 +94,29 @@ export class Sharing {
     if (window.n === SERVICE_WINDOW.n) throw new FrameError('invalid', 'The terminal of the service cannot be closed')
     if (window.ownerId !== attachment.userId) {
       const workspace = await workspaces.find(attachment.workspaceId)
-      if (workspace?.ownerId !== attachment.userId) throw new FrameError(undefined, 'Permission denied')
+      if (workspace?.ownerId !== attachment.userId) throw actionDenied()
     }
+    this.#kick(container, window)
     await container.windows.close(window, { mayBeLast: true })
     await ends.tell(container, window, { shared: asker })
+  }
+
+  /** Whoever watches it sees nothing more of it, not even its end. */
+  #kick(container: ContainerTerminals, window: TerminalWindow): void {
+    for (const view of container.showing(window)) {
+      if (view.isJoined) this.#parts.viewing.end(container, view, { reason: 'kicked' })
+    }
+  }
+
+  /** The others hear at once who watches; who watches hears after the screen, which keys need not wait for. */
+  async #tellOfViewer(container: ContainerTerminals, attachment: Attachment, shown: Promise<void>): Promise<void> {
+    const { shared, background } = this.#parts
+    await shared.tell(container, { peer: attachment.peer, reply: () => {} })
+    background.run('listing what is shared', async () => {
+      await shown
+      const terminals = await shared.listFor(container, attachment)
+      if (!attachment.left.aborted) attachment.peer.send({ type: 'shared_terminals', terminals })
+    })
   }
 
   /** As it is now; whoever joined keeps what they had then. */

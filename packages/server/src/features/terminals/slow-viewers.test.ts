@@ -11,7 +11,9 @@ const PREPARE = `base64 /dev/urandom | head -c ${FLOOD_BYTES} > flood; sha256sum
 const MARKED = 'printf "<<%s" FROM; cat flood; printf "%s>>" TO'
 const MAX_GROWTH_BYTES = 100 * 1024 * 1024
 
-const FLOOD = 'head -c 15000000 /dev/urandom | base64; echo do""ne\r'
+/** Its last line cannot stand in what came before it. */
+const FLOOD = 'head -c 15000000 /dev/urandom | base64; echo "<do""ne>"\r'
+const FLOOD_END = '<done>'
 
 /** Looks at the latest messages only: to search all that came each time would take longer than the flood. */
 const untilLatest = (socket: SocketClient, text: string) =>
@@ -114,9 +116,9 @@ test('a tab that stands still keeps neither another tab nor the shell waiting, a
   await stalled.untilOutput('ready')
   stalled.pause()
   type(tab, FLOOD)
-  await untilLatest(tab, 'done')
+  await untilLatest(tab, FLOOD_END)
   stalled.resume()
-  await untilLatest(stalled, 'done')
+  await untilLatest(stalled, FLOOD_END)
   const screens = stalled.binary.filter(({ kind }) => kind === 'terminalScreen')
   expect(screens.length).toBeGreaterThan(1)
   await run(stalled, 'echo on""wards', 'onwards')
@@ -132,8 +134,8 @@ test('who watches and stands still keeps nobody waiting, and is drawn anew', asy
   await ask(his, { cmd: 'join_shared_terminal', user_id: desk.ann.id, window_id: '@1' })
   his.pause()
   type(hers, FLOOD)
-  await untilLatest(hers, 'done')
+  await untilLatest(hers, FLOOD_END)
   his.resume()
-  await untilLatest(his, 'done')
+  await untilLatest(his, FLOOD_END)
   expect(his.binary.filter(({ kind }) => kind === 'terminalScreen').length).toBeGreaterThan(1)
 })

@@ -19,7 +19,7 @@ type Commands =
 
 /** The commands about one's own terminals, and about whatever terminal is shown. */
 export const terminalFrames = (terminals: LiveTerminals): FrameRows<Attachment, Commands> => {
-  const { own } = terminals
+  const { own, shown } = terminals
   return {
     terminal_start: {
       scope: 'workspace',
@@ -32,19 +32,19 @@ export const terminalFrames = (terminals: LiveTerminals): FrameRows<Attachment, 
       lane: 'terminal',
       handle({ peer, frame: { data, channel }, isAwaited }) {
         if (data.length > MAX_INPUT_LENGTH) throw new FrameError('too_large', 'That is more than can be typed at once')
-        terminals.input(peer, Buffer.from(data), { channel, isAwaited })
+        shown.input(peer, Buffer.from(data), { channel, isAwaited })
       },
     },
     terminal_resize: {
       scope: 'connection',
       lane: 'terminal',
-      handle: ({ peer, frame }) => terminals.resize(peer, frame),
+      handle: ({ peer, frame }) => shown.resize(peer, frame),
     },
-    terminal_stop: { scope: 'connection', lane: 'terminal', handle: ({ peer }) => terminals.stop(peer) },
+    terminal_stop: { scope: 'connection', lane: 'terminal', handle: ({ peer }) => shown.stop(peer) },
     terminal_ack: {
       scope: 'connection',
       lane: 'free',
-      handle: ({ peer, frame }) => terminals.acknowledge(peer, frame),
+      handle: ({ peer, frame }) => shown.acknowledge(peer, frame),
     },
     terminal_new_window: {
       scope: 'workspace',
@@ -80,9 +80,9 @@ export const terminalFrames = (terminals: LiveTerminals): FrameRows<Attachment, 
 }
 
 /** What somebody with `bin` types. */
-export const terminalInput = (terminals: LiveTerminals): BinaryRow<Attachment> => ({
+export const terminalInput = ({ shown }: LiveTerminals): BinaryRow<Attachment> => ({
   lane: 'terminal',
-  handle: ({ peer, frame: { channel, payload } }) => terminals.input(peer, payload, { channel, isAwaited: false }),
+  handle: ({ peer, frame: { channel, payload } }) => shown.input(peer, payload, { channel, isAwaited: false }),
 })
 
 export const agentRefusals = (work: Promise<void>): Promise<void> =>

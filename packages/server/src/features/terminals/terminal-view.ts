@@ -1,3 +1,4 @@
+import type { Permission } from '@svc/protocol/permissions'
 import type { AgentClient } from '../../agent/agent-client.ts'
 import { AgentError, AgentLost } from '../../agent/agent-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -58,6 +59,11 @@ export class TerminalView implements SizeWish {
 
   get isJoined(): boolean {
     return this.access !== 'own'
+  }
+
+  /** Without this it ends. */
+  get needs(): Permission {
+    return this.isJoined ? 'spectate-on-shared-terminals' : 'code-in-isolation'
   }
 
   /**

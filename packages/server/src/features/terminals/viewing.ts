@@ -1,6 +1,6 @@
 import type { ServerFrame, TerminalEnd } from '@svc/protocol/ws/server-frames'
 import type { Clock } from '../../kernel/clock.ts'
-import { FrameError } from '../../kernel/frame-error.ts'
+import { actionDenied, FrameError } from '../../kernel/frame-error.ts'
 import type { Peer } from '../../kernel/peer.ts'
 import type { Attachment } from '../attachments/attachment.ts'
 import type { Attachments } from '../attachments/attachments.ts'
@@ -42,13 +42,18 @@ export type ViewEnd =
   | { readonly reason: 'exited'; readonly code: number | undefined }
   | { readonly reason: Exclude<TerminalEnd, 'exited'> }
 
+export interface Shown {
+  readonly container: ContainerTerminals
+  readonly view: TerminalView
+}
+
 /** What each connection shows: one terminal at a time. */
 export class Viewing {
   readonly #parts: ViewingParts
   /** As clients said last, whether they showed a terminal then or not. */
   readonly #sizes = new WeakMap<Peer, Size>()
   readonly #watched = new WeakSet<Attachment>()
-  readonly #shown = new WeakMap<Attachment, { container: ContainerTerminals; view: TerminalView }>()
+  readonly #shown = new WeakMap<Attachment, Shown>()
 
   constructor(parts: ViewingParts) {
     this.#parts = parts
@@ -64,7 +69,7 @@ export class Viewing {
     return size
   }
 
-  find(attachment: Attachment): { container: ContainerTerminals; view: TerminalView } | undefined {
+  find(attachment: Attachment): Shown | undefined {
     return this.#shown.get(attachment)
   }
 
@@ -82,6 +87,7 @@ export class Viewing {
     late.signal.addEventListener('abort', () => view.close())
     try {
       const start = await this.#open(container, view, request)
+      attachment.touch()
       started(startedFrame(view, start))
       return { shown: view.begin(start) }
     } catch (error) {
@@ -114,8 +120,7 @@ export class Viewing {
   async #open(container: ContainerTerminals, view: TerminalView, { resume }: ShowRequest): Promise<StreamStart> {
     const { window, access, attachment } = view
     // Only now: whatever is taken away from here on finds the view.
-    const needed = view.isJoined ? 'spectate-on-shared-terminals' : 'code-in-isolation'
-    if (!(await this.#parts.allows(attachment, needed))) throw new FrameError(undefined, 'Permission denied')
+    if (!(await this.#parts.allows(attachment, view.needs))) throw actionDenied()
     if (!container.isShown(view)) throw closedMeanwhile()
     const resizeTo = access === 'read-only' ? undefined : container.sizeOf(window)
     if (resizeTo) container.noteSize(window, resizeTo)
@@ -161,13 +166,20 @@ export const knowsChannels = (peer: Peer): boolean =>
 
 function startedFrame(view: TerminalView, { offset, isResumed, cols, rows }: StreamStart): ServerFrame {
   const { window, access, isJoined } = view
-  const id = windowId(window)
   const readOnly = access === 'read-only'
-  const place = isJoined ? { shared_user_id: window.ownerId, shared_window: id, readOnly } : {}
+  const place = isJoined ? { shared_user_id: window.ownerId, shared_window: window.name, readOnly } : {}
   if (!knowsChannels(view.attachment.peer)) return { type: 'terminal_started', ...place }
   const { channel } = window
-  const own = isJoined ? {} : { window_id: id }
-  return { type: 'terminal_started', ...place, ...own, channel, offset, resumed: isResumed, cols, rows }
+  return {
+    type: 'terminal_started',
+    ...place,
+    window_id: windowId(window),
+    channel,
+    offset,
+    resumed: isResumed,
+    cols,
+    rows,
+  }
 }
 
 function exitedFrame({ channel }: TerminalWindow, end: ViewEnd): ServerFrame {

@@ -19,14 +19,24 @@ export class WindowEnds {
     window: TerminalWindow,
     askedFor: { windows?: Asker; shared?: Asker } = {},
   ): Promise<void> {
-    this.#news.tell(container, window.ownerId, askedFor.windows)
+    await this.#news.tell(container, window.ownerId, askedFor.windows)
     if (!window.isShared) return
     this.#shared.tellDeleted(container, window)
     await this.#shared.tell(container, askedFor.shared)
   }
 
+  /** Its shell was found to have ended: those whom it concerns are told, once. */
+  async noteEnd(container: ContainerTerminals, window: TerminalWindow): Promise<void> {
+    const known = container.windows.forget(window)
+    if (known) await this.tell(container, known)
+  }
+
   /** Looks which windows ended while nobody watched them. */
   async refresh(container: ContainerTerminals): Promise<void> {
-    for (const window of await container.windows.reload()) await this.tell(container, window)
+    const gone = await container.windows.reload()
+    for (const ownerId of new Set(gone.map(({ ownerId }) => ownerId))) await this.#news.tell(container, ownerId)
+    const shared = gone.filter(({ isShared }) => isShared)
+    for (const window of shared) this.#shared.tellDeleted(container, window)
+    if (shared.length > 0) await this.#shared.tell(container)
   }
 }

@@ -1,21 +1,9 @@
 import { type Permission, permissions } from '@svc/protocol/permissions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_PREFIX } from '../../kernel/route.ts'
-import { type AccountsServer, field, type Person, startAccounts, succeed } from '../../testing/start-accounts.ts'
-
-/** What somebody can be to a workspace, from most to least. The administrator of the server is a stranger there. */
-const PERSONAS = [
-  'owner',
-  'owners',
-  'collaborators',
-  'coders',
-  'spectators',
-  'shared with',
-  'in a group shared with',
-  'stranger',
-  'administrator',
-] as const
-type Persona = (typeof PERSONAS)[number]
+import { allowOnly, makeWorkspace } from '../../testing/live-workspace.ts'
+import { invitePersonas, PERSONAS, type Persona, type Personas } from '../../testing/personas.ts'
+import { type AccountsServer, type Person, startAccounts } from '../../testing/start-accounts.ts'
 
 const everybody = PERSONAS
 const fullOwners: readonly Persona[] = ['owner', 'owners']
@@ -86,6 +74,8 @@ const TABLE: Readonly<Record<string, Call>> = {
   },
   'DELETE /workspaces/:id/files': { needs: ['files-view', 'files-write'], may: fileUsers, status: 422 },
 
+  'POST /workspaces/:id/hosted-access': { needs: ['join-workspace'], may: visitors, status: 200 },
+
   'GET /workspaces/:id/members': { needs: ['share-workspace'], may: fullOwners, status: 200 },
   'POST /workspaces/:id/members': { needs: ['share-workspace'], may: fullOwners, status: 404, body: toNobody },
   'DELETE /workspaces/:id/members/:member_id': { needs: ['share-workspace'], may: fullOwners, status: 200 },
@@ -122,39 +112,14 @@ const TABLE: Readonly<Record<string, Call>> = {
 describe('every call about a workspace', () => {
   let server: AccountsServer
   let workspaceId = ''
-  const people = new Map<Persona, Person>()
-
-  /** A workspace to which each persona is what it is called. */
-  async function makeWorkspace(name: string, groupId: string): Promise<string> {
-    const owner = as('owner')
-    const id = field(await succeed(owner.post('/workspaces', { name })), 'id')
-    for (const role of ['owners', 'collaborators', 'coders', 'spectators'] as const) {
-      await succeed(owner.post(`/workspaces/${id}/roles/${role}`, { email: as(role).email }))
-    }
-    await succeed(owner.post(`/workspaces/${id}/members`, { email: as('shared with').email }))
-    await succeed(owner.post(`/workspaces/${id}/groups`, { group_id: groupId }))
-    return id
-  }
-
-  function as(persona: Persona): Person {
-    const person = people.get(persona)
-    if (!person) throw new Error(`nobody is ${persona}`)
-    return person
-  }
-
-  let team = ''
+  let personas: Personas
 
   beforeAll(async () => {
     // More memory than any machine has: whoever may start it is told that there is too little.
     const env = { SVCD_ADMISSION_MEMORY_ENABLED: 'true', SVCD_ADMISSION_MEMORY_MARGIN: '1p' }
     server = await startAccounts({ env })
-    for (const persona of PERSONAS) {
-      const person = persona === 'administrator' ? server.admin : await server.person(persona.replaceAll(' ', '-'))
-      people.set(persona, person)
-    }
-    team = field(await succeed(server.admin.post('/groups', { name: 'team' })), 'id')
-    await succeed(server.admin.post(`/groups/${team}/members`, { user_id: as('in a group shared with').id }))
-    workspaceId = await makeWorkspace('demo', team)
+    personas = await invitePersonas(server)
+    workspaceId = await personas.workspace()
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
@@ -182,8 +147,8 @@ describe('every call about a workspace', () => {
   test.each(Object.entries(TABLE))('%s is for whom it should be', async (route, { may, status, ends }) => {
     const got: Partial<Record<Persona, number>> = {}
     for (const persona of PERSONAS) {
-      const id = ends && may.includes(persona) ? await makeWorkspace(`for ${persona}`, team) : workspaceId
-      got[persona] = await statusOf(as(persona), route, id)
+      const id = ends && may.includes(persona) ? await personas.workspace() : workspaceId
+      got[persona] = await statusOf(personas.as(persona), route, id)
     }
     const expected = PERSONAS.map((persona) => [persona, may.includes(persona) ? status : 403])
     expect(got).toEqual(Object.fromEntries(expected))
@@ -196,12 +161,10 @@ describe('every call about a workspace', () => {
   test.each(inWorkspace)(
     '$route takes these permissions, and nothing else will do',
     async ({ route, status, needs }) => {
-      const [owner, guest] = [as('owner'), as('stranger')]
-      const id = field(await succeed(owner.post('/workspaces', { name: 'by permission' })), 'id')
+      const [owner, guest] = [personas.as('owner'), personas.as('stranger')]
+      const id = await makeWorkspace(owner)
       const statusWith = async (granted: readonly Permission[]) => {
-        const grants = granted.map((permission) => ({ action: 1, principal_type: 1, user_id: guest.id, permission }))
-        const own = { action: 1, principal_type: 1, user_id: owner.id, permission: '*' }
-        await succeed(owner.put(`/workspaces/${id}/acl`, [own, ...grants]))
+        await allowOnly(owner, id, [[guest, granted]])
         return statusOf(guest, route, id)
       }
       const allBut = (missing: readonly Permission[]) =>

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { FOR_SHARED_CACHES, keptPrivately } from './cache-control.ts'
 import { confineCookie } from './cookies.ts'
 import { hopByHop } from './hop-by-hop.ts'
 
@@ -25,6 +26,8 @@ export interface AnswerPlace {
   readonly host: string
   /** Whether the application shares its host with the web interface. */
   readonly isShared: boolean
+  /** Whether only some may see the application: no cache between may give its answers to others. */
+  readonly isPrivate: boolean
 }
 
 /** The headers a browser gets of an application's answer. */
@@ -41,6 +44,10 @@ export function answerHeaders(answer: IncomingMessage, place: AnswerPlace): Outg
   for (const name of ['location', 'content-location'] as const) {
     const target = answer.headers[name]
     if (target !== undefined) headers[name] = moved(target, place)
+  }
+  if (place.isPrivate) {
+    for (const name of FOR_SHARED_CACHES) delete headers[name]
+    headers['cache-control'] = keptPrivately(answer.headersDistinct['cache-control'])
   }
   headers['referrer-policy'] ??= 'same-origin'
   if (place.isShared) {

@@ -38,7 +38,14 @@ describe('a cookie that an application sets', () => {
     expect(confineCookie(given, PREFIX)).toBe(expected)
   })
 
-  test.each(['svc-hosted=x', 'svc-hosted = x; Path=/', 'svc-hosted=; Max-Age=0'])('%j is dropped', (given) => {
+  test.each([
+    'svc-hosted=x',
+    'svc-hosted = x; Path=/',
+    'svc-hosted=; Max-Age=0',
+    'svc-hosted',
+    '=svc-hosted=x', // no name, and browsers send such a value by itself
+    ' = svc-hosted=x',
+  ])('%j is dropped', (given) => {
     expect(confineCookie(given, PREFIX)).toBeUndefined()
   })
 })

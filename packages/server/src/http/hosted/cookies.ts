@@ -21,8 +21,9 @@ export function takeOutOwnCookies(header: string | undefined): { rest: string | 
  */
 export function confineCookie(setCookie: string, prefix: string): string | undefined {
   const [pair = '', ...attributes] = setCookie.split(';').map((part) => part.trim())
-  const name = pair.slice(0, Math.max(pair.indexOf('='), 0)).trim()
-  if (name === HOSTED_COOKIE) return undefined
+  // A cookie without a name is its value alone, and that may look like another cookie with its name.
+  const [name = ''] = pair.replace(/^[\s=]+/, '').split('=')
+  if (name.trim() === HOSTED_COOKIE) return undefined
   const kept = attributes.filter((attribute) => !/^(?:domain|path)\s*(?:=|$)/i.test(attribute))
   const path = attributes.findLast((attribute) => /^path\s*=/i.test(attribute))?.replace(/^path\s*=\s*/i, '')
   return [pair, ...kept, `Path=${withinPrefix(path, prefix)}`].join('; ')

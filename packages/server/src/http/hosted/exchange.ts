@@ -3,6 +3,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { HttpRequestFacts } from '../request-facts.ts'
 import type { AnswerPlace } from './answer-headers.ts'
 import type { HostedApp } from './hosted-apps.ts'
+import { offeredToken, withoutOfferedToken } from './offered-protocols.ts'
 import { requestHeaders } from './request-headers.ts'
 
 /** Where ports of workspaces are published. */
@@ -22,7 +23,8 @@ export interface Exchange {
  * Begins the request to the application. Each has a connection of its own: one that was kept could be broken, or lead
  * to a container that is no longer there.
  */
-export function askApp({ message, facts, app, path, place }: Exchange, more: OutgoingHttpHeaders): ClientRequest {
+export function askApp(exchange: Exchange, more: OutgoingHttpHeaders): ClientRequest {
+  const { message, facts, app, path, place } = exchange
   const { bearerToken } = facts
   const headers = requestHeaders(message, {
     clientAddress: facts.clientAddress,
@@ -31,15 +33,28 @@ export function askApp({ message, facts, app, path, place }: Exchange, more: Out
     prefix: place.prefix.replace(/\/$/, ''),
     hidesAuthorization: bearerToken !== undefined && app.ownTokens.has(bearerToken),
   })
+  const all = { ...headers, ...protocolsFor(exchange), ...more }
   return httpRequest({
     host: LOOPBACK,
     port: place.hostPort,
     method: message.method,
     path,
-    headers: Object.fromEntries(Object.entries({ ...headers, ...more }).filter(([, value]) => value !== undefined)),
+    headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
     agent: false,
     setHost: false,
   })
+}
+
+/** Whether the application must not see the token among the offered protocols. */
+export const hidesOfferedToken = ({ message, app }: Exchange): boolean => {
+  const token = offeredToken(message.headers['sec-websocket-protocol'])
+  return token !== undefined && app.ownTokens.has(token)
+}
+
+/** Also where no socket is asked for: a proxy on the way may have dropped the rest of the handshake. */
+function protocolsFor(exchange: Exchange): OutgoingHttpHeaders {
+  const offered = exchange.message.headers['sec-websocket-protocol']
+  return hidesOfferedToken(exchange) ? { 'sec-websocket-protocol': withoutOfferedToken(offered) } : {}
 }
 
 /** Somebody went away, or lost their right, while it was found out who they are. */

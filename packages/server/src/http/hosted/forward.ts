@@ -38,10 +38,16 @@ export function forward(
       refuse(notAnswering(exchange, error))
       return
     }
-    response.flushHeaders() // a stream of events may have none for a while
+    // A stream of events may have none for a while. `flushHeaders` would send them as another text than they came.
+    response.write('', 'latin1')
     if (answer.headers['content-type']?.startsWith('text/event-stream')) idle.end()
     answer.on('data', moved)
     pipeline(answer, response, () => undefined) // whichever end breaks takes the other with it
+  })
+  upstream.on('upgrade', (_answer, socket) => {
+    // Nobody asked for that, and Node would leave everybody waiting.
+    socket.destroy()
+    refuse(notAnswering(exchange, new Error('the application changed the protocol')))
   })
   upstream.on('error', (error) => {
     if (response.headersSent) response.destroy()

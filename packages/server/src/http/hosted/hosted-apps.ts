@@ -21,6 +21,8 @@ export interface HostedVisit {
 export interface HostedApp {
   /** As the programs in the workspace know it. */
   readonly containerPort: number
+  /** Nobody has to show anything. */
+  readonly isPublic: boolean
   /** Those of the visit's tokens that are ours: no application may see them. */
   readonly ownTokens: ReadonlySet<string>
   /** Aborted when the visitor may no longer use it. */

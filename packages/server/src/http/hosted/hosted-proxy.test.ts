@@ -124,6 +124,22 @@ describe('a request to an application', () => {
     expect(hosted.visits[0]).toMatchObject({ tokens: ['ours'], cookies: ['x'] })
   })
 
+  test('it does not see our token where a proxy left of a handshake only the protocols, nor behind another one', async () => {
+    await using hosted = await startHosted(mirror)
+    const answer = await hosted.request('GET', '/', { headers: { 'sec-websocket-protocol': 'bearer, ours, chat' } })
+    expect(answer.json).toMatchObject({ headers: { 'sec-websocket-protocol': 'chat' } })
+    const twice = 'authorization: Basic eA==\r\nauthorization: Bearer ours\r\nconnection: close\r\n'
+    const echo = await raw(hosted.port, `GET ${hosted.prefix}/ HTTP/1.1\r\nhost: x\r\n${twice}\r\n`)
+    expect(echo).toContain('"authorization":"Basic eA=="')
+    expect(echo).not.toContain('ours')
+  })
+
+  test('what a stranger says for a proxy is dropped, however it is written', async () => {
+    await using hosted = await startHosted(mirror)
+    const { text } = await hosted.request('GET', '/', { headers: { X_Forwarded_For: '9.9.9.9', X_REAL_IP: '9.9.9.9' } })
+    expect(text).not.toContain('9.9.9.9')
+  })
+
   test('a length said in two ways is refused before it gets anywhere', async () => {
     await using hosted = await startHosted(mirror)
     const head = `POST ${hosted.prefix}/ HTTP/1.1\r\nhost: x\r\n`
@@ -190,6 +206,32 @@ describe('the answer of an application', () => {
     expect((await at('svc.example.com'))['content-security-policy']).toBe(`${policy}, ${sandbox}`)
     expect((await at(`${HOSTED_WORKSPACE}.localhost`))['content-security-policy']).toBe(policy)
     expect((await at('11111111-1111-4222-8333-444455556666.localhost'))['content-security-policy']).toContain('sandbox')
+  })
+
+  test('is kept by no cache between, unless everybody may see it', async () => {
+    await using hosted = await startHosted((_, response) =>
+      response.writeHead(200, { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60' }).end(),
+    )
+    const known = await hosted.request('GET', '/', { headers: { cookie: 'svc-hosted=x' } })
+    expect(known.headers['cache-control']).toBe('private, max-age=60')
+    expect(known.headers).not.toHaveProperty('cdn-cache-control')
+    expect((await hosted.request('GET', '/')).headers['cache-control']).toBe('public, max-age=60')
+  })
+
+  test('keeps its headers to the byte', async () => {
+    await using hosted = await startHosted((_, response) =>
+      response.setHeader('x-name', Buffer.from('Zoë €').toString('latin1')).end(),
+    )
+    const { headers } = await hosted.request('GET', '/')
+    expect(Buffer.from(String(headers['x-name']), 'latin1').toString()).toBe('Zoë €')
+  })
+
+  test('that goes over to another protocol unasked is none', async () => {
+    await using hosted = await startHosted((request) =>
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    )
+    expect((await hosted.request('GET', '/')).status).toBe(502)
+    expect(hosted.counts.open).toBe(0)
   })
 
   test('sets cookies for its own addresses only', async () => {
@@ -482,6 +524,47 @@ describe('a socket to an application', () => {
     const answer = await until(socket, '<hi>')
     expect(asked[0]?.headers['sec-websocket-protocol']).toBe(heard)
     expect(/sec-websocket-protocol: (.*)\r/.exec(answer)?.[1]).toBe(answered)
+    socket.destroy()
+  })
+
+  test('is over when the client goes away before the application has said anything', async () => {
+    await using hosted = await startHosted(mirror)
+    const asked = once(hosted.app, 'upgrade')
+    const socket = openRaw(hosted.port)
+    socket.write(handshake(hosted.prefix))
+    const [, server] = (await asked) as [unknown, Socket]
+    socket.end()
+    await once(server.resume(), 'end')
+    await expect.poll(() => hosted.counts.open).toBe(0)
+    server.destroy()
+  })
+
+  test.each(['client', 'application'])('is ended half a minute after the %s has said its last', async (side) => {
+    await using hosted = await startHosted(mirror)
+    const asked = once(hosted.app, 'upgrade')
+    const socket = connect({ port: hosted.port, host: '127.0.0.1', allowHalfOpen: true })
+    onTestFinished(() => void socket.destroy())
+    socket.write(handshake(hosted.prefix))
+    const [, server] = (await asked) as [unknown, Socket]
+    server.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n<hi>')
+    await until(socket, '<hi>')
+    const [ending, other] = side === 'client' ? [socket, server] : [server, socket]
+    ending.end()
+    await once(other.resume(), 'end')
+    hosted.clock.advance(29_000)
+    expect(hosted.counts.open).toBe(1)
+    hosted.clock.advance(1_000)
+    await expect.poll(() => hosted.counts.open).toBe(0)
+    server.destroy()
+  })
+
+  test('has no entry code in its address', async () => {
+    const { hosted, asked } = await startEcho()
+    await using _ = hosted
+    const socket = openRaw(hosted.port)
+    socket.write(handshake(hosted.prefix).replace('?x', '?svc-hosted-entry=secret&x'))
+    await until(socket, '<hi>')
+    expect(asked[0]?.url).toBe('/ws?x')
     socket.destroy()
   })
 

@@ -84,8 +84,12 @@ export class HostedProxy {
       refuseUpgrade(socket, refused.status, refused.body)
     }
     try {
-      const exchange = await this.#admit(request, facts, requireTarget(request))
-      endingOnFailure(exchange, () => openTunnel(exchange, { client: socket, head, refuse, answered }))
+      const target = requireTarget(request)
+      const { path } = takeOutEntryCode(target.path ?? '/')
+      const exchange = await this.#admit(request, facts, { ...target, path })
+      await endingOnFailure(exchange, async () =>
+        openTunnel(exchange, { client: socket, head, clock: this.#clock, refuse, answered }),
+      )
     } catch (error) {
       refuse(error)
     }
@@ -114,20 +118,22 @@ export class HostedProxy {
         return redirect(response, 303, `${prefix}${path.slice(1)}`, cookie)
       }
       const exchange = await this.#admit(message, facts, { ...target, path })
-      const elsewhere = await this.#otherHost(exchange, target.workspaceId)
-      if (elsewhere === undefined) {
-        endingOnFailure(exchange, () => forward(exchange, response, { clock: this.#clock, refuse }))
-      } else {
+      await endingOnFailure(exchange, async () => {
+        const elsewhere = await this.#otherHost(exchange, target.workspaceId)
+        if (elsewhere === undefined) return forward(exchange, response, { clock: this.#clock, refuse })
         exchange.app.end()
         redirect(response, 302, elsewhere)
-      }
+      })
     } catch (error) {
       refuse(error)
     }
   }
 
-  async #admit(message: IncomingMessage, facts: HttpRequestFacts, target: HostedTarget): Promise<Exchange> {
-    const { workspaceId, hostPort } = target
+  async #admit(
+    message: IncomingMessage,
+    facts: HttpRequestFacts,
+    { workspaceId, hostPort, path }: HostedTarget & { readonly path: string },
+  ): Promise<Exchange> {
     const { host, externalUrl } = facts
     const inProtocol = offeredToken(message.headers['sec-websocket-protocol'])
     const app = await this.#apps.admit({
@@ -141,8 +147,9 @@ export class HostedProxy {
       hostPort,
       host: host || new URL(externalUrl).host,
       isShared: !isApart(host, workspaceId, this.#settings()),
+      isPrivate: !app.isPublic,
     }
-    return { message, facts, app, path: target.path ?? '/', place }
+    return { message, facts, app, path, place }
   }
 
   /** Only where there is no other way to give a browser its cookie. */
@@ -193,9 +200,9 @@ interface Answering {
 }
 
 /** What could not be begun is over. */
-function endingOnFailure({ app }: Exchange, begin: () => void): void {
+async function endingOnFailure({ app }: Exchange, begin: () => Promise<void>): Promise<void> {
   try {
-    begin()
+    await begin()
   } catch (error) {
     app.end()
     throw error

@@ -2,8 +2,11 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { takeOutOwnCookies } from './cookies.ts'
 import { hopByHop } from './hop-by-hop.ts'
 
-/** What only proxies may write: what a stranger wrote there is dropped, and ours is put in its place. */
-const FORWARDED = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/
+/**
+ * What only proxies may write: what a stranger wrote there is dropped, and ours is put in its place. Many applications
+ * do not tell `_` from `-`.
+ */
+const FORWARDED = /^(?:forwarded|x[-_]forwarded[-_].*|x[-_]real[-_]ip)$/
 /** Said anew, by what is really sent. */
 const FRAMING = new Set(['content-length', 'expect', 'host', 'cookie'])
 
@@ -25,7 +28,8 @@ export function requestHeaders(message: IncomingMessage, facts: ForwardedFacts):
   for (const [name, values] of Object.entries(message.headersDistinct)) {
     if (values === undefined || dropped.has(name) || FRAMING.has(name) || FORWARDED.test(name)) continue
     if (name === 'authorization' && facts.hidesAuthorization) continue
-    headers[name] = values.length === 1 ? values[0] : values
+    // Whose token it is was asked of the first only.
+    headers[name] = values.length === 1 || name === 'authorization' ? values[0] : values
   }
   const { rest: cookie } = takeOutOwnCookies(message.headers.cookie)
   return {

@@ -1,51 +1,68 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Clock } from '../../kernel/clock.ts'
 import { answerHeaders } from './answer-headers.ts'
-import { askApp, type Exchange, notAnswering, overBeforeItBegan } from './exchange.ts'
-import { AGREED, offeredToken, withoutOfferedToken } from './offered-protocols.ts'
+import { askApp, type Exchange, hidesOfferedToken, notAnswering, overBeforeItBegan } from './exchange.ts'
+import { AGREED } from './offered-protocols.ts'
 
 /** A line that broke without a word is noticed by this, and not by silence: a socket may have nothing to say. */
 const KEEP_ALIVE_MS = 60_000
+/** When one side has said its last word, the other has so long for its own. */
+const LAST_WORD_MS = 30_000
+/** What a client may say before it is answered. There is no need to: it does not know yet in which protocol. */
+const MAX_EARLY_BYTES = 64 * 1024
 
 interface Tunnel {
   readonly client: Duplex
   /** What the client sent behind its request. */
   readonly head: Buffer
+  readonly clock: Clock
   readonly refuse: (error: unknown) => void
   readonly answered: (status: number | undefined) => void
 }
 
 /** Lets a client and an application talk past HTTP, bytes as they come, until either is gone. */
-export function openTunnel(exchange: Exchange, { client, head, refuse, answered }: Tunnel): void {
+export function openTunnel(exchange: Exchange, { client, head, clock, refuse, answered }: Tunnel): void {
   const { app, place } = exchange
   if (client.destroyed || app.revoked.aborted) throw overBeforeItBegan()
-  const upstream = askApp(exchange, { connection: 'Upgrade', upgrade: 'websocket', ...protocolsFor(exchange) })
+  const upstream = askApp(exchange, { connection: 'Upgrade', upgrade: 'websocket' })
   const breakOff = () => client.destroy()
+  const stopListening = listenEarly(client, head, breakOff)
   let hasAnswered = false
+  let cancelEnd: (() => void) | undefined
+  const endSoon = () => {
+    cancelEnd ??= clock.after(LAST_WORD_MS, breakOff)
+  }
 
   const answerWith = (answer: IncomingMessage, more: OutgoingHttpHeaders) => {
     hasAnswered = true
     answered(answer.statusCode)
     app.touch()
-    client.write(headText(answer, { ...answerHeaders(answer, place), ...more }))
+    client.write(headText(answer, { ...answerHeaders(answer, place), ...more }), 'latin1')
   }
   upstream.on('upgrade', (answer, server, serverHead) => {
     answerWith(answer, { connection: 'Upgrade', upgrade: 'websocket', ...protocolBack(exchange, answer) })
-    for (const socket of [client, server]) {
-      if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true).setTimeout(0)
-      socket.on('data', () => app.touch())
-    }
     client.write(serverHead)
-    server.write(head)
-    client.pipe(server).on('error', breakOff).on('close', breakOff)
+    for (const bytes of stopListening()) server.write(bytes)
+    for (const socket of [client, server]) {
+      keepAlive(socket)
+      socket.on('data', () => app.touch()).once('end', endSoon)
+    }
+    client.pipe(server).on('error', breakOff)
     server.pipe(client)
+    server.on('close', () => {
+      // What it said to its end is still on the way to the client.
+      if (server.readableEnded) client.resume()
+      else breakOff()
+    })
     client.on('close', () => server.destroy())
   })
   upstream.on('response', (answer) => {
+    stopListening()
     answerWith(answer, { connection: 'close' })
     client.resume()
-    answer.on('error', breakOff)
+    answer.on('error', breakOff).once('end', endSoon)
     answer.pipe(client)
   })
   upstream.on('error', (error) => {
@@ -56,28 +73,43 @@ export function openTunnel(exchange: Exchange, { client, head, refuse, answered 
 
   client.once('close', () => {
     upstream.destroy()
+    cancelEnd?.()
     app.revoked.removeEventListener('abort', breakOff)
     app.end()
   })
   client.on('error', breakOff)
+  keepAlive(client)
   app.revoked.addEventListener('abort', breakOff)
   app.touch()
 }
 
-const hidesToken = ({ message, app }: Exchange): boolean => {
-  const token = offeredToken(message.headers['sec-websocket-protocol'])
-  return token !== undefined && app.ownTokens.has(token)
+/**
+ * Listens to a client that waits for its answer: only who is listened to is heard going away. Gives back a function that
+ * ends this, and answers what the client has said.
+ */
+function listenEarly(client: Duplex, head: Buffer, onGone: () => void): () => Buffer[] {
+  const said = [head]
+  let length = head.length
+  const hear = (bytes: Buffer) => {
+    said.push(bytes)
+    length += bytes.length
+    if (length > MAX_EARLY_BYTES) client.pause()
+  }
+  client.on('data', hear).on('end', onGone)
+  return () => {
+    client.off('data', hear).off('end', onGone)
+    return said
+  }
 }
 
-function protocolsFor(exchange: Exchange): OutgoingHttpHeaders {
-  const offered = exchange.message.headers['sec-websocket-protocol']
-  return hidesToken(exchange) ? { 'sec-websocket-protocol': withoutOfferedToken(offered) } : {}
+function keepAlive(socket: Duplex): void {
+  if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true).setTimeout(0)
 }
 
 /** A browser that offered protocols and is answered none of them hangs up. */
 function protocolBack(exchange: Exchange, answer: IncomingMessage): OutgoingHttpHeaders {
   const isSilent = answer.headers['sec-websocket-protocol'] === undefined
-  return isSilent && hidesToken(exchange) ? { 'sec-websocket-protocol': AGREED } : {}
+  return isSilent && hidesOfferedToken(exchange) ? { 'sec-websocket-protocol': AGREED } : {}
 }
 
 /** The values come out of Node's parser, which lets no line break through. */

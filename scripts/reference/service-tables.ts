@@ -1,17 +1,16 @@
-import { createApp } from '../../packages/server/src/app.ts'
+import { type App, createApp } from '../../packages/server/src/app.ts'
 import type { Logger } from '../../packages/server/src/kernel/logger.ts'
-import type { Route } from '../../packages/server/src/kernel/route.ts'
 import type { Ports } from '../../packages/server/src/ports.ts'
 import { engineAway } from '../../packages/server/src/testing/engine-away.ts'
 
 /**
- * The routes of the real composition root, so that none can be forgotten. Building the service opens nothing and
- * reads no setting; whatever it would ask of the outside fails loudly here.
+ * The routes and frames of the real composition root, so that none can be forgotten. Building the service opens nothing
+ * and reads no setting; whatever it would ask of the outside fails loudly here.
  */
-export async function routeTable(): Promise<readonly Route[]> {
+export async function serviceTables(): Promise<Pick<App, 'routes' | 'frames'>> {
   const app = await createApp(() => refuse('settings'), standIns)
   await app.http.close()
-  return app.routes
+  return app
 }
 
 const silent: Logger = { debug() {}, info() {}, warning() {}, error() {}, critical() {}, child: () => silent }

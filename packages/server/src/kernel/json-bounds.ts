@@ -1,9 +1,7 @@
 /** Below this nothing that JSON can be takes long to read. */
 const HARMLESS_BYTES = 1024
-/** No command has more levels than four. */
+/** No message of anybody's has more levels than four. */
 const MAX_DEPTH = 16
-/** All that is not text: brackets, commas, numbers. Enough for a command with thousands of arguments. */
-const MAX_STRUCTURE_BYTES = 32 * 1024
 
 const NEAR_BYTES = 32
 
@@ -15,15 +13,16 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Whether a JSON text is quickly read. Large messages are one long text, which is; as many bytes of brackets would keep
- * the whole server busy for seconds. Says nothing about whether it is JSON at all.
+ * Whether a JSON text is quickly read. Large messages are one long text, or a few, which are; as many bytes of brackets
+ * would keep the whole server busy for seconds. Says nothing about whether it is JSON at all. Structure is all that is
+ * not text: brackets, commas, numbers.
  */
-export function isQuicklyRead(bytes: Buffer): boolean {
+export function isQuicklyRead(bytes: Uint8Array, { maxStructureBytes }: { maxStructureBytes: number }): boolean {
   if (bytes.length <= HARMLESS_BYTES) return true
   let depth = 0
   let structureBytes = 0
   for (let at = 0; at < bytes.length; at++) {
-    if (++structureBytes > MAX_STRUCTURE_BYTES) return false
+    if (++structureBytes > maxStructureBytes) return false
     const byte = bytes[at]
     if (byte === QUOTE) at = endOfText(bytes, at + 1)
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++
@@ -34,7 +33,7 @@ export function isQuicklyRead(bytes: Buffer): boolean {
 }
 
 /** Where the quote is that ends a text; the end of all when none does. */
-function endOfText(bytes: Buffer, start: number): number {
+function endOfText(bytes: Uint8Array, start: number): number {
   let from = start
   for (;;) {
     const quote = nextQuote(bytes, from)
@@ -47,7 +46,7 @@ function endOfText(bytes: Buffer, start: number): number {
 }
 
 /** `indexOf` is fast over long ways, and its call takes longer than a short one. */
-function nextQuote(bytes: Buffer, from: number): number {
+function nextQuote(bytes: Uint8Array, from: number): number {
   const near = Math.min(from + NEAR_BYTES, bytes.length)
   for (let at = from; at < near; at++) if (bytes[at] === QUOTE) return at
   return bytes.indexOf(QUOTE, near)
