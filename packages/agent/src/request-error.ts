@@ -23,7 +23,8 @@ const SENTENCES: Readonly<Record<string, readonly [ChannelError['code'], string]
   EROFS: ['not_permitted', '% can only be read'],
   EBUSY: ['not_permitted', '% is in use by the system'],
   ETXTBSY: ['not_permitted', '% is a program that is running'],
-  ELOOP: ['failed', 'The links in % lead in a circle'],
+  ENXIO: ['bad_request', '% is not a file that can be opened'], // a socket
+  ELOOP: ['bad_request', 'The links in % lead in a circle'],
   ENAMETOOLONG: ['bad_request', 'A name in % is too long'],
   EINVAL: ['bad_request', 'That cannot be done with %'],
   EXDEV: ['failed', '% would have to move to another disk'],

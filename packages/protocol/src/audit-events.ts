@@ -40,8 +40,8 @@ export const auditEvents = {
   'file.download': 'Bytes left a workspace: a file, a directory, or all of it as an archive',
   'file.upload': 'A workspace was made from an uploaded archive',
   'file.write':
-    'A file of a workspace was written, a file was given another path (`from` is the old one), or a directory was made',
-  'file.delete': 'A file or directory of a workspace was deleted',
+    'A file of a workspace was written, a file was given another path (`from` is the old one), or a directory was made (`incomplete`: it failed, and may have been done in part)',
+  'file.delete': 'A file or directory of a workspace was deleted (`incomplete`: it failed, and something may be gone)',
   'volume.create': 'A volume was created',
   'volume.delete': 'A volume was deleted',
 } as const

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import {
   chmodSync,
   mkdirSync,
@@ -7,12 +8,14 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { FileRequest } from '@svc/protocol/agent/requests'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -127,10 +130,16 @@ describe('files', () => {
       expect(call.bytes.toString()).toBe(readFileSync('/proc/version', 'utf8'))
     })
 
-    test('directories, named pipes and what is not there are refused', async () => {
+    test('directories, named pipes, sockets, circles of links and what is not there are refused', async () => {
       execFileSync('mkfifo', [`${folder}/pipe`])
       expect(await failure({ op: 'files.read', path: folder })).toBe('is_directory')
       expect(await failure({ op: 'files.read', path: `${folder}/pipe` })).toBe('bad_request')
+      const server = createServer().listen(`${folder}/socket`)
+      await once(server, 'listening')
+      expect(await failure({ op: 'files.read', path: `${folder}/socket` })).toBe('bad_request')
+      server.close()
+      symlinkSync('circle', `${folder}/circle`)
+      expect(await failure({ op: 'files.read', path: `${folder}/circle` })).toBe('bad_request')
       expect(await failure({ op: 'files.read', path: `${folder}/none` })).toBe('not_found')
     })
 
@@ -191,6 +200,18 @@ describe('files', () => {
       call.channel.close()
       await expect.poll(() => readdirSync(folder)).toEqual(['file'])
       expect(readFileSync(`${folder}/file`, 'utf8')).toBe('old')
+    })
+
+    test('a directory that is moved meanwhile is left with nothing of it', async () => {
+      mkdirSync(`${folder}/before`)
+      const call = link.call({ op: 'files.write', path: `${folder}/before/file` })
+      await call.channel.write(Buffer.from('new'))
+      call.channel.end()
+      await expect.poll(() => call.message('written')).toEqual({ type: 'written', size: 3 })
+      renameSync(`${folder}/before`, `${folder}/after`)
+      call.channel.message({ type: 'keep' })
+      expect((await call.closed)?.code).toBe('not_found')
+      expect(readdirSync(folder, { recursive: true })).toEqual(['after'])
     })
 
     test('directories that were made for what did not come are taken back, as far as they are empty', async () => {
@@ -360,6 +381,10 @@ describe('files', () => {
         '/opt',
         '/opt/svc',
         '/run/svc',
+        '/dev',
+        '/proc',
+        '/proc/self/task',
+        '/sys/class',
         homes,
         `${homes}/svc`,
         `${homes}/svc/../svc/.`,

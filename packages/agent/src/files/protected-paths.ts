@@ -3,6 +3,9 @@ import { basename, dirname } from 'node:path'
 import { type Places, sharedHome } from '../places.ts'
 import { RequestError } from '../request-error.ts'
 
+/** What the system makes up. None of it can be taken away, and copies of some of it have no end. */
+const MADE_UP = ['/proc', '/sys', '/dev']
+
 /** Refuses what the workspace cannot do without: the system, the homes themselves, and what the server put there. */
 export async function refuseProtected(path: string, places: Places): Promise<void> {
   // A name is taken for itself; what leads to it may go through links.
@@ -16,9 +19,11 @@ export async function refuseProtected(path: string, places: Places): Promise<voi
     dirname(places.socket),
     '/opt/svc',
     '/run/svc',
+    ...MADE_UP,
   ]
   const holdsNeeded = needed.some((needed) => needed === real || needed.startsWith(real === '/' ? '/' : `${real}/`))
-  if (holdsNeeded || dirname(real) === members) {
+  const isMadeUp = /^\/(?:proc|sys)\//.test(real)
+  if (holdsNeeded || isMadeUp || dirname(real) === members) {
     throw new RequestError('bad_request', `The workspace needs ${path}: it must stay where it is`)
   }
 }

@@ -43,3 +43,13 @@ test('nothing keeps a mode that gives a power', async () => {
   })
   expect(statSync(join(out, 'run')).mode & 0o7777).toBe(0o755)
 })
+
+test('what opens and cannot be read is left out, and harms nothing else', async () => {
+  // The loopback interface has a file for its speed, and no speed.
+  const pieces: Uint8Array[] = []
+  for await (const piece of tarDirectory('/sys/class/net/lo/')) pieces.push(piece)
+  const names = execFileSync('tar', ['tf', '-'], { input: Buffer.concat(pieces), encoding: 'utf8' }).split('\n')
+  expect(names).toContain('type')
+  expect(names).toContain('uevent')
+  expect(names).not.toContain('speed')
+})

@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { errnoOf, RequestError } from '../request-error.ts'
 import { uniqueId } from '../unique-id.ts'
 import { makeParents } from './make-parents.ts'
@@ -19,17 +19,23 @@ export async function writeFile(
 ): Promise<void> {
   const target = await behindLinks(path)
   const before = await findFile(target)
-  const folder = dirname(target)
   const takeBackParents = await makeParents(target)
-  const draft = `${folder}/.svc-upload-${uniqueId()}`
+  // Open from the beginning: a directory that is moved meanwhile takes the draft along, and it must not stay there.
+  const folder = await openDirectory(dirname(target)).catch(async (error: unknown) => {
+    await takeBackParents()
+    throw error
+  })
+  const draft = `${dirname(target)}/.svc-upload-${uniqueId()}`
   try {
     await written(await fill(draft, content, before ? before.mode & 0o7777 : NEW_FILE_MODE))
     await rename(draft, target)
-    await syncDirectory(folder)
+    await folder.sync() // the new name lasts only when its directory is on disk too
   } catch (error) {
-    await rm(draft, { force: true })
+    await rm(`/proc/self/fd/${folder.fd}/${basename(draft)}`, { force: true })
     await takeBackParents()
     throw error
+  } finally {
+    await folder.close()
   }
 }
 
@@ -90,12 +96,4 @@ async function findFile(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The new name lasts only when its directory is on disk too. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}
+const openDirectory = (path: string): Promise<FileHandle> => open(path, constants.O_RDONLY | constants.O_DIRECTORY)

@@ -21,7 +21,7 @@ const REST_MS = 30
 /** A flood that is held up on a busy machine is none the less a flood: it has to rest for so many times that. */
 const FLOOD_RESTS = 10
 /** Output not looked at yet, from which on it no longer waits for rest, and until where. Below what the ring holds. */
-const IMPATIENT_BYTES = 1664 * 1024
+export const IMPATIENT_BYTES = 1664 * 1024
 const RELIEF_BYTES = 1024 * 1024
 /** Read along in one go: less than a millisecond's worth. */
 const READ_ALONG_BYTES = 128 * 1024

@@ -3,13 +3,13 @@ import type { TerminalInfo } from '@svc/protocol/agent/requests'
 import { endSessions } from './end-session.ts'
 import { OutputRing, RING_BYTES } from './output-ring.ts'
 import { Pty, type PtyOptions } from './pty.ts'
-import { Screen } from './screen.ts'
+import { IMPATIENT_BYTES, Screen } from './screen.ts'
 import { Viewer } from './viewer.ts'
 
 /** A reader who is this far behind holds up the terminal: the next piece might push out what it still needs. */
 const HOLD_BYTES = RING_BYTES - 128 * 1024
-/** And lets it go again here: not at each piece. */
-const RELEASE_BYTES = RING_BYTES / 2
+/** And lets it go again here: not at each piece, but before the screen is content with what it leaves of a flood. */
+const RELEASE_BYTES = (HOLD_BYTES + IMPATIENT_BYTES) / 2
 
 /** A flood comes in pieces of the size of a page. So much is gathered, or for so long, before it is passed on. */
 const BATCH_BYTES = 32 * 1024

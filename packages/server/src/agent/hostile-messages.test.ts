@@ -24,7 +24,8 @@ test.each([
 })
 
 test('a list that is longer than any is not looked at, and fails its request alone', async () => {
-  const terminals = Array.from({ length: 5000 }, () => ({}))
+  const one = { pid: 1, cols: 80, rows: 24, title: '', offset: 0, label: '' }
+  const terminals = Array.from({ length: 600 }, (_, n) => ({ id: `w${n}`, ...one }))
   const { agent } = await connectPeer((channel, request) => {
     if (JSON.stringify(request).includes('terminal.list')) channel.message({ type: 'terminals', opened: 1, terminals })
     channel.close()

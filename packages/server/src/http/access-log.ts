@@ -6,7 +6,7 @@ import type { RequestFacts } from '../kernel/route.ts'
 export type OnFinished = (route: string, method: string, status: number, seconds: number) => void
 
 /** The status by which metrics count a request that nobody waited for; never sent. */
-const CLIENT_WENT_AWAY = 499
+export const CLIENT_WENT_AWAY = 499
 
 /** Sees to it that the end of each request is noted, however it ends: in a line of the log and in the metrics. */
 export class AccessLog {

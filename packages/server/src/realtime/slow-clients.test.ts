@@ -154,3 +154,20 @@ test('commands that wait for their turn count as held', async () => {
   await client.next('host_started')
   await expect.poll(() => dealt).toBe(20_000)
 })
+
+test('a client that says a great many small things at once is heard in turn with the others', async () => {
+  let [count, inTurn, mostInTurn] = [0, 0, 0]
+  const handle = () => {
+    count++
+    if (++inTurn > 1) return
+    setImmediate(() => {
+      mostInTurn = Math.max(mostInTurn, inTurn)
+      inTurn = 0
+    })
+  }
+  await using server = await startSockets({ rows: { heartbeat: { scope: 'connection', lane: 'free', handle } } })
+  const client = await server.socket()
+  for (let time = 0; time < 5_000; time++) client.send({ cmd: 'heartbeat' })
+  await client.until(() => count === 5_000)
+  expect(mostInTurn).toBeLessThan(100)
+})

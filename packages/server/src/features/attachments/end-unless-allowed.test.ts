@@ -34,9 +34,12 @@ test.each([
   ['the first', ['code-in-isolation'], false],
   ['the second', ['exec-and-sync'], false],
   ['neither', ['join-workspace'], true],
-] as const)('of two permissions that are enough each, %s is left', async (_, granted: readonly Permission[], isEnded) => {
-  expect(await look(async (permission) => granted.includes(permission))).toEqual({ isEnded, failure: undefined })
-})
+] as const)(
+  'of two permissions that are enough each, %s is left',
+  async (_, granted: readonly Permission[], isEnded) => {
+    expect(await look(async (permission) => granted.includes(permission))).toEqual({ isEnded, failure: undefined })
+  },
+)
 
 test('what somebody may do cannot be found out: it ends, and the fault is told', async () => {
   const away = new Error('the database is away')

@@ -68,8 +68,8 @@ test('who leaves while rights are read is not announced as one who stays', async
   expect(stayed).toEqual(['bob'])
 })
 
-test('trouble with one person keeps nobody else from being looked at', async () => {
-  const { changed, watch, join, stayed, log } = watched(async (userId) => {
+test('whose rights cannot be read has to leave, and nobody else', async () => {
+  const { changed, watch, join, stayed, expelled, log } = watched(async (userId) => {
     if (userId === 'ann') throw new Error('no database')
     return true
   })
@@ -77,7 +77,7 @@ test('trouble with one person keeps nobody else from being looked at', async () 
   join('bob')
   changed.announce({ resource: '/' })
   await watch.settled()
-  expect([stayed, log.records.length]).toEqual([['bob'], 1])
+  expect([expelled, stayed, log.records.length]).toEqual([[['ann', 'internal']], ['bob'], 1])
 })
 
 test('entries of another workspace, or of something else, concern nobody here', async () => {

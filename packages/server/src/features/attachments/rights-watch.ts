@@ -1,5 +1,5 @@
 import { Background } from '../../kernel/background.ts'
-import { workspaceDenied } from '../../kernel/frame-error.ts'
+import { FrameError, workspaceDenied } from '../../kernel/frame-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { AccessControl } from '../acl/access-control.ts'
@@ -54,13 +54,22 @@ export class RightsWatch {
   }
 
   async #look(attachment: Attachment): Promise<void> {
-    const { attachments, workspaces } = this.#parts
-    if (await attachments.allows(attachment, 'join-workspace')) {
-      if (!attachment.left.aborted) attachments.rightsChanged.announce(attachment)
-      return
+    const { attachments } = this.#parts
+    try {
+      const refusal = await this.#refusalFor(attachment)
+      if (refusal) attachments.expel(attachment, refusal)
+      else if (!attachment.left.aborted) attachments.rightsChanged.announce(attachment)
+    } catch (error) {
+      // What somebody may do counts as nothing while it cannot be read. They may open the workspace again.
+      attachments.expel(attachment, new FrameError('internal', 'Your rights here cannot be read at the moment'))
+      throw error
     }
-    const isGone = !(await workspaces.find(attachment.workspaceId))
-    attachments.expel(attachment, isGone ? notFound() : workspaceDenied())
+  }
+
+  async #refusalFor(attachment: Attachment): Promise<FrameError | undefined> {
+    const { attachments, workspaces } = this.#parts
+    if (await attachments.allows(attachment, 'join-workspace')) return undefined
+    return (await workspaces.find(attachment.workspaceId)) ? workspaceDenied() : notFound()
   }
 
   #lookFor(workspaceId: string): void {

@@ -65,6 +65,19 @@ test('listings, and whatever was refused, are not in it', async () => {
   expect(got).toEqual([])
 })
 
+test('what was done only in part is in it, and says so', async () => {
+  const folder = await server.prepare('mkdir -p tree/a tree/b && touch tree/a/1 tree/b/2 file && chmod 555 tree/b')
+  const path = `${folder}/tree`
+  const deleting = () => server.answer({ method: 'DELETE', path })
+  expect(await deleting()).toMatchObject({ status: 403 })
+  expect(await server.sh(`cd ${path} && find . -type f`)).toBe('./b/2')
+  expect((await server.audit('file.delete')).at(-1)).toEqual({ path, incomplete: true })
+  const body = { old_path: path, new_path: `/tmp/${crypto.randomUUID()}` }
+  expect(await server.answer({ method: 'POST', at: '/rename', body })).toMatchObject({ status: 403 })
+  expect((await server.audit('file.write')).at(-1)).toEqual({ path: body.new_path, from: path, incomplete: true })
+  await server.sh(`chmod 755 ${path}/b && chmod -R u+w ${body.new_path} && rm -r ${body.new_path}`)
+})
+
 test('no byte comes out, and no file is written, without a row', async () => {
   const folder = await server.prepare('printf secret > file && head -c 5000000 /dev/zero > large && mkdir dir')
   await breakTrail()

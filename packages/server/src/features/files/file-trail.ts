@@ -10,6 +10,8 @@ export interface FileDetail {
   readonly size?: number
   /** Where it was before. */
   readonly from?: string
+  /** Set when it failed, and may have been done in part. */
+  readonly incomplete?: true
   /** Set when the bytes went out as text. */
   readonly via?: 'content'
 }

@@ -70,8 +70,25 @@ test.each([
   sending.end(parts.join(''))
   const answer = await answered
   expect([answer.statusCode, await json(answer)]).toMatchObject([400, { code: 'bad_request' }])
-  expect(await namesIn(folder)).toBe('./file')
+  await expect.poll(() => namesIn(folder)).toBe('./file')
   expect(await server.sh(`cat ${folder}/file`)).toBe('old')
+})
+
+test('a file that cannot take its place is not acknowledged, leaves nothing, and the trail says so', async () => {
+  const folder = await server.prepare('mkdir dir')
+  const path = `${folder}/dir/file`
+  const { sending, answered } = begin(path)
+  sending.write(`${HEAD}content\r\n--x\r\ncontent-disposition: form-data; name="b"\r\n\r\n`)
+  await expect.poll(() => server.sh(`find ${folder} -name '.svc-upload-*' -size +0 | wc -l`)).toBe('1')
+  await server.sh(`mv ${folder}/dir ${folder}/moved`)
+  sending.end(TAIL)
+  expect((await answered).statusCode).toBe(404)
+  const rows = [
+    { path, size: 7 },
+    { path, size: 7, incomplete: true },
+  ]
+  expect((await server.audit('file.write')).slice(-2)).toEqual(rows)
+  await expect.poll(() => namesIn(folder)).toBe('./moved')
 })
 
 test('an upload that says it is too large is refused before any of it is sent', async () => {

@@ -37,7 +37,8 @@ export class FileUploads {
       if ((upload.announcedBytes ?? 0) > limit + FORM_BYTES) throw tooLarge(limit)
       const { file } = await upload.receiveForm('file', async (incoming) => {
         const path = wanted ?? defaultPath(incoming.name)
-        await files.write(path, incoming.content, {
+        let recorded: number | undefined
+        const writing = files.write(path, incoming.content, {
           taking: (size) => {
             if (size > limit) throw tooLarge(limit)
             touch()
@@ -45,8 +46,18 @@ export class FileUploads {
           async beforeKept(size) {
             await incoming.whole
             await trail.record(origin, 'file.write', workspaceId, { path, size })
+            recorded = size
           },
         })
+        try {
+          await writing
+        } catch (error) {
+          // It could not take its place after all.
+          if (recorded !== undefined) {
+            await trail.record(origin, 'file.write', workspaceId, { path, size: recorded, incomplete: true })
+          }
+          throw error
+        }
         return path
       })
       return file

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { connectPeer } from '../../testing/agent-peer.ts'
+import { FakeClock } from '../../testing/fake-clock.ts'
 import { ask, start, startDesk, TEXT } from '../../testing/live-terminals.ts'
 import { allowOnly } from '../../testing/live-workspace.ts'
+import { ContainerWindows } from './container-windows.ts'
 import { labelOf } from './window.ts'
 
 /** What somebody who holds the workspace could do: a terminal that claims to be a window of anybody. */
@@ -52,14 +55,14 @@ test('windows that end together are told of in one list', async () => {
   expect(told.filter((type) => type === 'shared_terminals')).toHaveLength(1)
 })
 
-test('a workspace that does not answer does not hold up the end of the server', async () => {
-  await using desk = await startDesk()
-  const tab = await desk.tab(desk.ann, TEXT)
-  await start(tab)
-  const { agent } = desk.running()
-  agent.exec({ argv: ['sh', '-c', 'kill -STOP $PPID'], login: false, cwd: '/', env: {} })
-  await expect.poll(() => agent.ping({ signal: AbortSignal.timeout(100) }).catch(() => 'frozen')).toBe('frozen')
-  tab.send({ cmd: 'terminal_list_windows' })
-  desk.server.clock.advance(5_000)
-  await tab.roundTrip()
+test('whoever waits for an agent that does not answer is let go when the container, or the server, ends', async () => {
+  const { agent } = await connectPeer(() => {})
+  const over = new AbortController()
+  const windows = new ContainerWindows({ agent: () => agent, ended: over.signal, clock: new FakeClock() })
+  const waiting = Promise.allSettled([windows.reload(), windows.reload()])
+  await expect.poll(() => agent.callCount).toBe(1)
+  over.abort()
+  const gone = { status: 'rejected', reason: expect.objectContaining({ code: 'container_gone' }) }
+  expect(await waiting).toEqual([gone, gone])
+  expect(agent.callCount).toBe(0)
 })

@@ -18,7 +18,11 @@ describe('a host is for hosted applications', () => {
     ['*.example.com', 'svc.example.com', undefined],
     ['apps.example.com', 'apps.example.com', 'any'],
     ['apps.example.com', 'apps.example.com:8443', undefined],
+    ['apps.example.com:443', 'apps.example.com', 'any'], // browsers leave it away, and would be led in a circle
+    ['apps.example.com', 'apps.example.com:443', 'any'],
+    ['apps.example.com:8443', 'apps.example.com', undefined],
     ['svc.example.com', 'svc.example.com', undefined],
+    ['svc.example.com:443', 'svc.example.com', undefined],
   ])('configured %s, asked %s: %s', (hostedAppsHostname, host, expected) => {
     expect(appsHostOf(host, { hostedAppsHostname, hostingHostname: 'svc.example.com' })).toBe(expected)
   })

@@ -14,12 +14,19 @@ const UUID_LENGTH = 36
  */
 export function appsHostOf(host: string, settings: AppsHostSettings): string | undefined {
   const { hostedAppsHostname: configured = '*.localhost', hostingHostname } = settings
-  if (!configured.startsWith('*.')) return host === configured && host !== hostingHostname ? 'any' : undefined
+  if (!configured.startsWith('*.')) {
+    const own = withoutUsualPort(host)
+    const isElsewhere = hostingHostname === undefined || own !== withoutUsualPort(hostingHostname)
+    return own === withoutUsualPort(configured) && isElsewhere ? 'any' : undefined
+  }
   const name = hostName(host)
   const workspaceId = name.slice(0, UUID_LENGTH)
   const isBelow = name.slice(UUID_LENGTH) === hostName(configured.slice(1))
   return isBelow && isUuid(workspaceId) ? workspaceId : undefined
 }
+
+/** Browsers leave it away, whether or not it was written. */
+const withoutUsualPort = (host: string): string => host.replace(/:(?:80|443)$/, '')
 
 /** Whether browsers keep pages of this workspace, at this host, apart from the web interface. */
 export function isApart(host: string, workspaceId: string, settings: AppsHostSettings): boolean {

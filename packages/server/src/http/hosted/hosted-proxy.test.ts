@@ -33,7 +33,7 @@ describe('a request to an application', () => {
       await using hosted = await startHosted(mirror)
       const answer = await hosted.request(method, '/a%2Fb/../c?d=%20e&f', { body: 'hello' })
       expect(answer.json).toMatchObject({ method, url: '/a%2Fb/../c?d=%20e&f', body: 'hello' })
-      expect(hosted.finished).toEqual([`${method} /hosted 200`])
+      expect(hosted.finished).toHaveLength(1)
       expect(hosted.log.records.map(({ message }) => message).join()).not.toContain('d=')
     },
   )

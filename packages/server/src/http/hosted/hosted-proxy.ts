@@ -17,6 +17,7 @@ import type { Exchange } from './exchange.ts'
 import { forward } from './forward.ts'
 import type { HostedApps } from './hosted-apps.ts'
 import { type HostedTarget, isHosted, parseHostedUrl } from './hosted-url.ts'
+import { withKnownLabels } from './metric-labels.ts'
 import { offeredToken } from './offered-protocols.ts'
 import { refusal } from './refusal.ts'
 import { openTunnel } from './tunnel.ts'
@@ -56,7 +57,8 @@ export class HostedProxy {
     this.#settings = parts.settings
     this.#clock = parts.clock
     this.#facts = new FactsFactory(parts.settings, parts.log)
-    this.#accessLog = new AccessLog(parts)
+    const { log, onFinished } = parts
+    this.#accessLog = new AccessLog({ log, onFinished: onFinished && withKnownLabels(onFinished) })
   }
 
   /** Takes what is for applications, and leaves everything else to `next`. */

@@ -10,7 +10,7 @@ import { AGREED } from './offered-protocols.ts'
 const KEEP_ALIVE_MS = 60_000
 /** When one side has said its last word, the other has so long for its own. */
 const LAST_WORD_MS = 30_000
-/** What a client may say before it is answered. There is no need to: it does not know yet in which protocol. */
+/** What a client may say before it is answered: none has a reason to, before it knows in which protocol. */
 const MAX_EARLY_BYTES = 64 * 1024
 
 interface Tunnel {
@@ -87,17 +87,17 @@ export function openTunnel(exchange: Exchange, { client, head, clock, refuse, an
  * Listens to a client that waits for its answer: only who is listened to is heard going away. Gives back a function that
  * ends this, and answers what the client has said.
  */
-function listenEarly(client: Duplex, head: Buffer, onGone: () => void): () => Buffer[] {
+function listenEarly(client: Duplex, head: Buffer, breakOff: () => void): () => Buffer[] {
   const said = [head]
   let length = head.length
   const hear = (bytes: Buffer) => {
     said.push(bytes)
     length += bytes.length
-    if (length > MAX_EARLY_BYTES) client.pause()
+    if (length > MAX_EARLY_BYTES) breakOff()
   }
-  client.on('data', hear).on('end', onGone)
+  client.on('data', hear).on('end', breakOff)
   return () => {
-    client.off('data', hear).off('end', onGone)
+    client.off('data', hear).off('end', breakOff)
     return said
   }
 }
