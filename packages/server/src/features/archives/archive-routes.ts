@@ -1,9 +1,9 @@
 import { ImportQuery } from '@svc/protocol/archives'
 import { Workspace as WorkspaceReply } from '@svc/protocol/workspaces'
 import * as z from 'zod'
+import { attachment } from '../../kernel/content-disposition.ts'
 import { Reply, type Route, route } from '../../kernel/route.ts'
 import { workspaceToWire } from '../workspaces/workspace-wire.ts'
-import { attachment } from '../../kernel/content-disposition.ts'
 import type { ArchiveHead, WorkspaceExport } from './workspace-export.ts'
 import type { WorkspaceImport } from './workspace-import.ts'
 
