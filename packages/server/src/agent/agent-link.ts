@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream'
 import { Channels } from '@svc/protocol/agent/channels'
 import { BrokenFrame, type Frame } from '@svc/protocol/agent/frames'
 import type { AgentRequest } from '@svc/protocol/agent/requests'
+import { SpareMemory } from '@svc/protocol/spare-memory'
 import { isQuicklyRead } from '../kernel/json-bounds.ts'
 import { AgentLost } from './agent-error.ts'
 import { Call, type CallHandlers } from './call.ts'
-import { FrameMemory } from './frame-memory.ts'
 
 /**
  * Bytes that may wait for an agent that takes none. Contents stop long before; only requests and other small things
@@ -15,6 +15,9 @@ const MAX_UNSENT_BYTES = 8 * 1024 * 1024
 
 /** Far more than a piece of a listing has, with all its brackets and numbers. */
 const MAX_STRUCTURE_BYTES = 128 * 1024
+
+/** More than are ever under way at once while the agent keeps up. */
+const SPARE_FRAMES = 8
 
 /** Milliseconds an agent may keep the server busy at a time. */
 const TURN_MS = 3
@@ -29,7 +32,7 @@ export class AgentLink {
   readonly #stream: Duplex
   readonly #announced: (message: unknown) => void
   readonly #channels: Channels
-  readonly #memory = new FrameMemory()
+  readonly #memory = new SpareMemory(SPARE_FRAMES)
   readonly #lost = Promise.withResolvers<void>()
   #lostBecause: AgentLost | undefined
   #isCorked = false

@@ -8,7 +8,16 @@ export class Announcer<T> {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Everybody hears of it, also after one who throws; the first fault is thrown in the end. */
   announce(news: T): void {
-    for (const listener of this.#listeners) listener(news)
+    const faults: unknown[] = []
+    for (const listener of this.#listeners) {
+      try {
+        listener(news)
+      } catch (fault) {
+        faults.push(fault)
+      }
+    }
+    if (faults.length > 0) throw faults[0]
   }
 }
