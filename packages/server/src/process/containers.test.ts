@@ -5,6 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openSocket } from '../testing/socket-client.ts'
 import { scratchFolder, startDaemon } from '../testing/start-daemon.ts'
 
 // The real daemon, the real engine and the real image, as an operator has them.
@@ -97,6 +98,37 @@ describe.skipIf(missing)('workspaces of the real daemon, in Podman', () => {
     }
     const { items } = await second.call('GET', '/events/containers')
     expect(items).toHaveLength(3)
+  })
+
+  test('a server killed under an open terminal: the client comes back to the same shell and misses nothing', async () => {
+    const folder = await folderForWorkspaces()
+    const first = await startServer(folder)
+    const id = await first.create('a')
+    const open = async ({ url, token }: typeof first, resume?: { channel: number; offset: number }) => {
+      const socket = await openSocket(Number(new URL(url).port), token, { caps: 'all' })
+      socket.send({ cmd: 'workspace_connect', workspaceId: id })
+      await socket.next('container_ready')
+      socket.send({ cmd: 'terminal_start', cols: 80, rows: 24, resume })
+      return { socket, started: await socket.next('terminal_started') }
+    }
+    const before = await open(first)
+    before.socket.send({ cmd: 'terminal_input', data: 'echo I am $$; (sleep 1; echo mea""nwhile) & fg\n' })
+    const { socket } = before
+    await socket.until(() => /I am \d+\r\n/.test(socket.output), 'who the shell is')
+    const { channel = 0 } = before.started
+    const last = socket.binary.findLast(({ kind }) => kind === 'terminalOutput')
+    const offset = (last?.offset ?? 0) + (last?.payload.length ?? 0)
+    first.daemon.kill('SIGKILL')
+    await socket.closed
+    await first.daemon.exit()
+
+    const after = await open(await startServer(folder), { channel, offset })
+    expect(after.started).toMatchObject({ channel, offset, resumed: true })
+    await after.socket.untilOutput('meanwhile')
+    after.socket.send({ cmd: 'terminal_input', data: 'echo still $$\n' })
+    const pid = /I am (\d+)/.exec(socket.output)?.[1]
+    await after.socket.untilOutput(`still ${pid}\r\n`)
+    await after.socket.close()
   })
 
   test('an orderly stop leaves nothing running', async () => {
