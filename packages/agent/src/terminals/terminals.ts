@@ -72,8 +72,11 @@ export class Terminals {
     this.#require(fields).label = label
   }
 
+  /** It is gone from now on, whoever asks. What runs in it may take a moment to end. */
   close(fields: RequestFields): void {
-    this.#terminals.get(fields.text('id'))?.close()
+    const id = fields.text('id')
+    this.#terminals.get(id)?.close()
+    this.#terminals.delete(id)
   }
 
   /** The workspace ends. */
@@ -94,8 +97,18 @@ export class Terminals {
   ): void {
     const { cols, rows, cwd, label } = options
     const env = { ...options.env, TERM: 'xterm-256color', COLORTERM: 'truecolor', PWD: cwd }
-    const ended = () => this.#terminals.delete(id)
-    this.#terminals.set(id, new Terminal({ id, label, program: { ...program, env, cwd }, cols, rows, ended }))
+    const terminal = new Terminal({
+      id,
+      label,
+      program: { ...program, env, cwd },
+      cols,
+      rows,
+      ended: () => {
+        // One that was closed may have a successor of its name by now.
+        if (this.#terminals.get(id) === terminal) this.#terminals.delete(id)
+      },
+    })
+    this.#terminals.set(id, terminal)
   }
 
   /** Null while the command runs. The file is there a moment before its content. */
