@@ -267,6 +267,19 @@ describe('terminals', () => {
     await link.ask({ op: 'terminal.close', id })
   })
 
+  test('one that was closed is gone at once, though its shell takes a moment to end', async () => {
+    const id = await open()
+    const call = attach(id)
+    await type(call, 'echo re""ady\r')
+    await expect.poll(() => call.text).toContain('ready\r\n')
+    await link.ask({ op: 'terminal.close', id })
+    const { terminals } = (await link.ask({ op: 'terminal.list' })).message('terminals') ?? {}
+    expect(terminals?.map((terminal) => terminal.id)).not.toContain(id)
+    await open({ id })
+    await call.closed
+    await link.ask({ op: 'terminal.close', id })
+  })
+
   test('what was left in the background with nohup outlives its terminal', async () => {
     const id = await open()
     const call = attach(id)
