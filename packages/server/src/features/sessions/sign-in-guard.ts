@@ -33,21 +33,25 @@ export class SignInGuard {
     const token = request.bearerToken
     if (token === undefined) return null
     const session = this.#rememberedSession(token) ?? (await this.#sessionOf(token))
-    if (typeof session !== 'string') return this.#callerOf(session, signIn)
-    if (signIn === 'optional') return null
-    throw new AppError('not_authenticated', session)
+    if (typeof session === 'string') {
+      if (signIn === 'optional') return null
+      throw new AppError('not_authenticated', session)
+    }
+    const { accounts } = this.#parts
+    const standing = accounts.peekStanding(session.userId) ?? (await accounts.findStanding(session.userId))
+    return this.#callerOf(session, standing, signIn)
   }
 
   /** Who comes with this token, wherever it stood, and until when it is good. */
   async admit(token: string): Promise<{ caller: Caller; expiresAt: number }> {
     const session = this.#rememberedSession(token) ?? (await this.#sessionOf(token))
     if (typeof session === 'string') throw new AppError('not_authenticated', session)
-    return { caller: await this.#callerOf(session, 'required'), expiresAt: session.expiresAt }
+    return { caller: await this.#readCaller(session), expiresAt: session.expiresAt }
   }
 
   /** Somebody who was let in before, as they are now. Throws what would keep them out. */
   readmit({ userId, sessionId }: Pick<Caller, 'userId' | 'sessionId'>): Promise<Caller> {
-    return this.#callerOf({ id: sessionId, userId }, 'required')
+    return this.#readCaller({ id: sessionId, userId })
   }
 
   async authorize(caller: Caller, need: Need): Promise<void> {
@@ -61,9 +65,13 @@ export class SignInGuard {
     throw new AppError('permission_denied', 'Permission denied')
   }
 
-  async #callerOf(session: Pick<Session, 'id' | 'userId'>, signIn: SignIn): Promise<Caller> {
-    const { accounts, stamps, clock } = this.#parts
-    const standing = accounts.peekStanding(session.userId) ?? (await accounts.findStanding(session.userId))
+  async #readCaller(session: Pick<Session, 'id' | 'userId'>): Promise<Caller> {
+    return this.#callerOf(session, await this.#parts.accounts.findStanding(session.userId), 'required')
+  }
+
+  /** Without a promise: every request passes here. */
+  #callerOf(session: Pick<Session, 'id' | 'userId'>, standing: Standing | undefined, signIn: SignIn): Caller {
+    const { stamps, clock } = this.#parts
     if (!standing) throw new AppError('not_authenticated', 'User not found')
     const nowSeconds = clock.nowMs() / 1000
     stamps.touchSession(session.id, nowSeconds)

@@ -51,6 +51,7 @@ export class HostedProxy {
   readonly #facts: FactsFactory
   readonly #accessLog: AccessLog
   readonly #nextId = requestIds()
+  #judged: { readonly host: string; readonly settings: EdgeSettings; readonly isForApps: boolean } | undefined
 
   constructor(parts: HostedProxyParts) {
     this.#apps = parts.apps
@@ -99,10 +100,17 @@ export class HostedProxy {
 
   /** Nobody's trust is needed: who forges a host only keeps the web interface from themselves. */
   #isAtAppsHost({ headers }: IncomingMessage): boolean {
+    return this.#isAppsHost(headers.host) || this.#isAppsHost(headers['x-forwarded-host'])
+  }
+
+  /** Every request of the server passes here, and nearly all name the same host: the latest answer is kept. */
+  #isAppsHost(host: string | readonly string[] | undefined): boolean {
+    if (typeof host !== 'string') return false
     const settings = this.#settings()
-    return [headers.host, headers['x-forwarded-host']].some(
-      (host) => typeof host === 'string' && appsHostOf(host.toLowerCase(), settings) !== undefined,
-    )
+    if (this.#judged?.host !== host || this.#judged.settings !== settings) {
+      this.#judged = { host, settings, isForApps: appsHostOf(host.toLowerCase(), settings) !== undefined }
+    }
+    return this.#judged.isForApps
   }
 
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
